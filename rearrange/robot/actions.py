@@ -15,6 +15,7 @@ import numpy as np
 from rearrange.caching import cached_njit
 
 HOLD, LET_GO = 1.0, -1.0  # grips
+OTHERS = ("grip", "forward", "turn", "stop")  # numbers that follow the joints'
 
 
 class ActionLayout:
@@ -36,7 +37,7 @@ class ActionLayout:
     def __init__(self, joints: Sequence[str], units: np.ndarray) -> None:
         """Lay out the action of a robot with these joints, of these units [J]."""
         self.units = units
-        self.names = (*joints, "grip", "forward", "turn", "stop")
+        self.names = (*joints, *OTHERS)
         self.grip = len(joints)
         self.arm = slice(0, self.grip)
         self.forward, self.turn, self.stop = self.grip + 1, self.grip + 2, self.grip + 3

@@ -61,9 +61,17 @@ def add_robot(
         articulated_bodies: Articulated joint -> body that carries its handle.
 
     Raises:
-        UserError: Its builder has not added what its spec names.
+        UserError: Its builder has not added what its spec names, or adds what is there already.
     """
-    robot.build(spec)
+    try:
+        robot.build(spec)
+    except ValueError as error:
+        if "repeated name" not in str(error):
+            raise
+        told = str(error).removeprefix("Error: ").strip()
+        raise UserError(
+            f"robot '{robot.name}': {told}: a part of the home is called so, too: rename one"
+        ) from None
     _check(spec, robot)
     if robot.fingers is not None:
         return

@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 
 from rearrange.errors import UserError
-from rearrange.robot.actions import ActionLayout
+from rearrange.robot.actions import OTHERS, ActionLayout
 from rearrange.robot.fingers import Fingers
 from rearrange.robot.joint import AXES, Joint, Vector
 from rearrange.robot.planning import PlanningModel
@@ -123,6 +123,11 @@ class RobotSpec:
         if not names or len(set(names)) < len(names):
             raise UserError(f"robot '{self.name}': joints: each needs a name of its own: {names}")
         for joint in self.joints:
+            if joint.name in OTHERS:
+                raise UserError(
+                    f"robot '{self.name}': joints: '{joint.name}' names another number of an action "
+                    f"({', '.join(OTHERS)}): rename the joint"
+                )
             if joint.axis not in AXES:
                 raise UserError(
                     f"robot '{self.name}': {joint.name}: axis must be one of {', '.join(AXES)}, "

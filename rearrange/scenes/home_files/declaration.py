@@ -5,6 +5,7 @@ What is wrong in it is a UserError of one line that names the key.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -26,6 +27,7 @@ from rearrange.scenes.objects import OBJECT_KINDS, SLOT_KINDS, ObjectKind
 
 KEYS = ("model", "name", "scale", "floor", "bounds", "receptacles", "parts", "objects")
 PLACE_KEYS = ("at", "clearance")
+TAKEN = re.compile(r"world|object_\d+")  # bodies of every home
 PART_KEYS = ("joint", "handle", "shuts", "label", "kind", "tasks", "closed")
 
 
@@ -127,6 +129,8 @@ def _check_names(
     for name, part in parts.items():
         if name in receptacles:
             raise UserError(f"{path}: parts.{name}: a receptacle has that name: rename one")
+        if TAKEN.fullmatch(name):
+            raise UserError(f"{path}: parts.{name}: a body of every home has that name: rename it")
         if not part.shuts:
             continue
         if part.shuts not in receptacles:
@@ -159,6 +163,10 @@ def _place(path: Path, key: str, value: Any) -> PlaceWords:
     clearance = raw.get("clearance")
     if clearance is not None:
         clearance = as_number(path, f"{key}.clearance", clearance)
+        if clearance <= 0.0:
+            raise UserError(
+                f"{path}: {key}.clearance: a height above 0 is expected [m], not {clearance:g}"
+            )
     return PlaceWords(as_text(path, f"{key}.at", raw["at"]), clearance)
 
 
@@ -209,7 +217,7 @@ def _objects(path: Path, value: Any) -> tuple[ObjectKind, ...]:
             f"{path}: objects: a list of kinds, or a YAML file of objects, is expected, not {value!r:.60}"
         )
     for kind in kinds:
-        if kind not in OBJECT_KINDS:
+        if not isinstance(kind, str) or kind not in OBJECT_KINDS:
             raise UserError(
                 f"{path}: objects: no kind {kind!r:.60}: {nearest(str(kind), OBJECT_KINDS)}"
             )

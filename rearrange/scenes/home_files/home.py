@@ -217,7 +217,7 @@ class _Looks:
 
     def __call__(self, spec: Any) -> None:
         source = self.source
-        body = spec.worldbody.add_body(name="looks")
+        body = spec.worldbody.add_body(name="home/looks")
         for geom in _still(source):
             is_plane = geom in source.floor and source.model.geom_type[geom] == 0
             if is_plane or not is_drawn(source.model, geom):

@@ -115,7 +115,7 @@ def make_opening(
     width = float(np.ptp(seen.boxes[:, :, 1]))
     size = depth, width, float(seen.boxes[:, 1, 2].max())
     furniture = Furniture(
-        name=f"{name}_frame", size=size, build=_Builder(source, part, seen, joint), parts=(part,)
+        name=f"{name}/frame", size=size, build=_Builder(source, part, seen, joint), parts=(part,)
     )
     x, y = (float(value) for value in seen.origin)
     return Opening(part, furniture, ArticulatedPose((x, y, 0.0), seen.yaw))
@@ -305,13 +305,13 @@ class _Builder:
         dof = int(model.jnt_dofadr[self.joint])
         given = model.dof_damping[dof], model.dof_frictionloss[dof], model.dof_armature[dof]
         least = TURNS if part.turns else SLIDES
-        body = spec.worldbody.add_body(name=f"{part.name}_frame")
+        body = spec.worldbody.add_body(name=f"{part.name}/frame")  # no part or robot is called so
         moving = add_part(body, part, *(float(a) or b for a, b in zip(given, least, strict=True)))
         start = np.array([*(part.hinge if isinstance(part, Door) else (0.0, 0.0)), 0.0])
         boxes = np.concatenate([seen.boxes, seen.handle[None]]) - start
         mass = max(float(model.body_subtreemass[model.jnt_bodyid[self.joint]]), LEAST_MASS)
         density = mass / float(np.ptp(boxes, axis=1).prod(axis=1).sum())
-        names = [f"{part.name}_{k}" for k in range(len(seen.geoms))] + [f"handle_{part.name}"]
+        names = [f"{part.name}/{k}" for k in range(len(seen.geoms))] + [f"handle_{part.name}"]
         for geom, name, box in zip((*seen.geoms, seen.handle_geom), names, boxes, strict=True):
             color = geom_color(self.source.model, geom) if self._shows(geom) else INVISIBLE
             x, y, z = (tuple(ends) for ends in box.T.tolist())
@@ -334,7 +334,7 @@ class _Builder:
         source, seen = self.source, self.seen
         c, s = math.cos(seen.yaw), math.sin(seen.yaw)
         turn = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
-        body = moving.add_body(name=f"{self.part.name}_looks")
+        body = moving.add_body(name=f"{self.part.name}/looks")
         solid = {*seen.geoms, seen.handle_geom}
         for geom, part in source.part_of.items():
             is_box = geom in solid and self._shows(geom)

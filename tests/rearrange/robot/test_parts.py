@@ -18,3 +18,10 @@ from tests.helpers.crane import CRANE
 def test_a_builder_that_does_not_build_its_spec_says_why(changes, message):
     with pytest.raises(UserError, match=message):
         add_robot(empty_spec(), dataclasses.replace(CRANE, **changes), (), {})
+
+
+def test_a_joint_that_is_called_as_a_part_of_the_home_is_told():
+    spec = empty_spec()
+    spec.worldbody.add_body().add_joint(name=CRANE.joints[1].name)
+    with pytest.raises(UserError, match=r"repeated name .* a part of the home is called so, too"):
+        add_robot(spec, CRANE, (), {})

@@ -10,6 +10,10 @@ from tests.helpers.crane import CRANE
     ("changes", "message"),
     [
         ({"joints": (*CRANE.joints[:4], CRANE.joints[0])}, "each needs a name of its own"),
+        (
+            {"joints": (dataclasses.replace(CRANE.joints[0], name="turn"), *CRANE.joints[1:])},
+            "'turn' names another number of an action",
+        ),
         ({"resting_arm": (0.0, 0.0)}, "resting_arm must have 5 angles, found 2"),
         ({"base": dataclasses.replace(CRANE.base, radius=0.4)}, "base.radius must be at most 0.3"),
         (

@@ -33,6 +33,9 @@ CHANGES = [
     ("model:", "floor: tiles\nmodel:", r"floor: the model has no geom or site 'tiles'"),
     ("model:", "scale: big\nmodel:", r"scale: a number is expected"),
     ("model:", "- model:", r"no YAML"),
+    ("model:", "objects: [{a: b}]\nmodel:", r"objects: no kind {'a': 'b'}"),
+    ("  drawer: {", "  object_07: {", r"parts\.object_07: a body of every home has that name"),
+    ("{at: cooler_room}", "{at: cooler_room, clearance: 0}", r"clearance: a height above 0"),
 ]
 
 

@@ -9,7 +9,7 @@ from rearrange.scenes.compile import build_spec
 from rearrange.scenes.home_files import read_home
 from rearrange.scenes.registry import spec_of_homes
 from rearrange.scenes.spec import Door, Drawer
-from tests.helpers.file_home import FURNITURE, hung_the_other_way, known_home, write_home
+from tests.helpers.file_home import FURNITURE, WORDS, hung_the_other_way, known_home, write_home
 
 
 def test_parts_follow_from_joints_and_handles(spec):
@@ -59,3 +59,11 @@ def test_a_part_may_open_against_its_axis(tmp_path):
     home = read_home(write_home(tmp_path, "turned", furniture=turned).resolve())
     assert home.spec.part("drawer").range == pytest.approx((0.0, 0.45))
     assert home.spec.frame_of(home.spec.make(1, 0), "drawer").yaw == pytest.approx(0.0)
+
+
+def test_parts_may_be_called_as_pieces_of_homes(tmp_path):
+    words = WORDS.replace("  drawer: {", "  looks: {").replace("  cooler: {", "  looks_frame: {")
+    with known_home(tmp_path, "odd_names", words=words) as path:
+        home = spec_of_homes(path)
+        model = build_spec(home.make(home.first_layout, 0)).compile()
+        assert [model.joint(name).name for name in home.joints] == ["looks", "looks_frame"]

@@ -11,6 +11,7 @@ import numpy as np
 import trimesh  # comes with viser
 
 from nav.buildings import load_building
+from rearrange.compiled_models import flat_texture, geom_color, mesh_arrays, texture_colors
 from rearrange.robot import find_robot
 from rearrange.scenes.apartment import CEILING_GROUP, WALL_GROUP
 from rearrange.sim.apartment_model import load_apartment
@@ -116,7 +117,7 @@ def parts_of(model: mujoco.MjModel, data: mujoco.MjData) -> list[Part]:
         vertices = vertices @ turn.T + place
         is_wall = bool(model.geom_group[geom] == WALL_GROUP)
         is_wall |= body == 0 and bool(vertices[:, 2].min() > OVERHEAD)
-        colour = _colour(model.geom_rgba[geom])
+        colour = _colour_of(model, geom)
         found.setdefault((body, colour, is_wall), []).append((vertices, faces))
     return [_part(*key, meshes) for key, meshes in found.items()]
 
@@ -134,7 +135,13 @@ def _mesh(model: mujoco.MjModel, geom: int) -> Mesh | None:
         return capsule(a, b)
     if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
         return sphere(a)
-    return None  # an infinite floor; there are no meshes in our homes
+    if kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
+        vertices, faces = sphere(1.0)
+        return vertices * (a, b, c), faces
+    if kind == mujoco.mjtGeom.mjGEOM_MESH:  # of homes, objects and robots from files
+        found = mesh_arrays(model, int(model.geom_dataid[geom]))
+        return np.array(found.vertices, float), np.array(found.faces)
+    return None  # an infinite floor
 
 
 # Shapes are made once and stretched: trimesh takes long for each, and a home has hundreds
@@ -191,6 +198,15 @@ def _part(body: int, colour: tuple[int, int, int], is_wall: bool, meshes: list[M
     return Part(
         body, np.concatenate([each for each, _ in meshes]), np.concatenate(faces), colour, is_wall
     )
+
+
+def _colour_of(model: mujoco.MjModel, geom: int) -> tuple[int, int, int]:
+    """Colour of a geom, times the mean of its texture."""
+    rgba = np.array(geom_color(model, geom))
+    texture = flat_texture(model, int(model.geom_matid[geom]))
+    if texture >= 0:
+        rgba[:3] *= texture_colors(model, texture).mean(axis=(0, 1)) / 255.0
+    return _colour(rgba)
 
 
 def _colour(rgba: Sequence[float] | np.ndarray) -> tuple[int, int, int]:

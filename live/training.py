@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from live.page import Page
+from rearrange.robot import DEFAULT_ROBOT, find_robot
+from rearrange.scenes.registry import DEFAULT_HOMES, check_homes
 from skills.peek import FILE, Peek
 
 # [s] between looks at the world, at the curves, and for somebody who looks
@@ -116,7 +118,7 @@ class TrainingPage:
             )
             self._words = gui.add_markdown("no figures yet")
             self._charts = {name: self._chart(*told) for name, told in CURVES.items()}
-        self._read_at = 0.0
+        self._read_at, self._knows_files = 0.0, False
 
     def _chart(self, title: str, limits: tuple[float | None, float | None]) -> Any:
         empty = np.zeros(1)
@@ -147,6 +149,7 @@ class TrainingPage:
         self.peek.ask(environment)
         sight = self.peek.take()
         if sight is not None and not page.pace.paused:
+            self._read_files()
             page.controls.told = f"environment {environment}"
             page.draw(lambda size: sight, "")
         now = time.monotonic()
@@ -154,6 +157,16 @@ class TrainingPage:
             self._read_at = now
             if self.curves.read():
                 self._draw()
+
+    def _read_files(self) -> None:
+        """Make the training's home and robot known, once, where files name them."""
+        if self._knows_files:
+            return
+        self._knows_files = True
+        for path in (*self._run.glob("run.json"), *self._run.glob("*/run.json")):
+            metadata = json.loads(path.read_text())["metadata"]
+            check_homes(metadata.get("homes", DEFAULT_HOMES))
+            find_robot(metadata.get("robot", DEFAULT_ROBOT))
 
     def _draw(self) -> None:
         self._words.content = self.curves.words()

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -11,8 +12,15 @@ import pytest
 from live.page import Page
 from live.training import Curves, TrainingPage
 from rearrange.errors import UserError
+from rearrange.robot import registry as robots
+from rearrange.robot import unregister_robot
+from rearrange.scenes import registry
+from rearrange.scenes.home_files import read_home
+from rearrange.scenes.home_files.home import FIRST_NUMBER, NAMES
 from skills.peek import FILE, Peek
 from skills.sight import FLOOR, Sight
+from tests.helpers.file_home import write_home
+from tests.helpers.file_robot import write_robot
 
 
 def row(steps, success):
@@ -69,6 +77,39 @@ def test_the_page_asks_for_a_world_only_while_somebody_looks(page, tmp_path, mon
     training.update()
     np.testing.assert_allclose(page._moving[1].position, [1.0, 2.0, 0.0])
     assert "environment 3" in page._words.content
+
+
+def test_a_home_and_a_robot_of_files_are_known_by_the_run(page, tmp_path, monkeypatch):
+    home, robot = write_home(tmp_path, "hut").resolve(), write_robot(tmp_path, "egret").resolve()
+    Peek.create(tmp_path / FILE, 1)
+    worker, training = Peek(tmp_path / FILE), TrainingPage(page, tmp_path)
+    about = {"metadata": {"homes": str(home), "robot": str(robot)}}
+    (tmp_path / "run.json").write_text(json.dumps(about))
+    monkeypatch.setattr(Page, "is_watched", True)
+    layout = FIRST_NUMBER + 3 * (zlib.crc32(b"hut") % NAMES)
+    poses = np.zeros((200, 7), np.float32)
+    worker.put(
+        Sight(
+            "rearrange",
+            "pick",
+            f"{layout}/0",
+            "1",
+            5,
+            500,
+            "",
+            (1.0, 2.0, 0.0),
+            "egret",
+            poses=poses,
+        )
+    )
+    try:
+        training.update()
+        assert "/home/part_0" in page._parts
+    finally:
+        registry._register_file.cache_clear()
+        registry.unregister_homes(read_home(home).spec)
+        unregister_robot("egret")
+        robots._register_file.cache_clear()
 
 
 @pytest.mark.slow

@@ -57,6 +57,9 @@ def parse(arguments: Sequence[str]) -> Any:
         "--replay", type=Path, metavar="RESULT", help="of skills.eval, planner.eval"
     )
     parser.add_argument("--watch", type=Path, metavar="RUN", help="a training with live=true")
+    for name in ("homes", "robot"):
+        told = f"of --watch, where {name}= is an absolute path"
+        parser.add_argument(f"--{name}", default="", metavar="FILE", help=told)
     parser.add_argument("--host", default="127.0.0.1", help="address (this machine alone)")
     parser.add_argument("--port", type=int, default=8080, help="of the page (8080)")
     options = parser.parse_args(arguments)
@@ -74,6 +77,8 @@ def _check(options: Any) -> None:
     if options.policy and (options.agent != "policy" or not options.task):
         raise UserError("--policy is whose weights --agent policy takes: leave one of them out")
     plans = options.task in household_names() and options.agent in PLANNERS and not options.policy
+    if (options.homes or options.robot) and not options.watch:
+        raise UserError("--homes and --robot say what --watch shows: leave them out")
     if options.watch and options.pause_at is not None:
         raise UserError("--pause-at is for worlds of this command's own: leave it out")
     if options.replan and not plans:
@@ -134,7 +139,7 @@ def _serve(options: Any, page: Any) -> None:
         from live.training import TrainingPage, give_way
 
         give_way()
-        training = TrainingPage(page, options.watch)
+        training = TrainingPage(page, options.watch, options.homes, options.robot)
         print(f"{address}   shows the training", flush=True)
         return training.watch()
     from live.agents import make_agent

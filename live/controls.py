@@ -9,6 +9,7 @@ from live.pace import Pace
 
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
 AGAIN, NEXT = "play again", "next"
+LAST = 2**31  # number of an episode, as of --episode
 
 
 class Controls:
@@ -38,7 +39,7 @@ class Controls:
             self.back = gui.add_slider("look back", 0, 1, 1, 0, disabled=True)
         self.episodes = gui.add_folder("Episode")
         with self.episodes:
-            self.which = gui.add_number("number", 0, min=0, step=1)
+            self.which = gui.add_number("number", 0, min=0, max=LAST, step=1)
             self.play = gui.add_button("play this number")
             self.other = gui.add_button_group("or", (AGAIN, NEXT))
         self._follow = gui.add_checkbox("follow the robot", True)
@@ -106,7 +107,7 @@ class Controls:
 
         @self.play.on_click
         def _(event: Any) -> None:
-            pace.leave(max(int(self.which.value), 0))
+            pace.leave(min(max(int(self.which.value), 0), LAST))
 
         @self.other.on_click
         def _(event: Any) -> None:

@@ -27,6 +27,7 @@ CAMERA = np.array([-1.4, -1.4, 2.9])  # from the robot when following it begins 
 LOOKED_AT = np.array([0.0, 0.0, 0.6])  # likewise
 ABOVE_PANEL = np.array([-0.9, -0.9, 0.0])  # likewise, on upright screens: the panel lies below
 GOAL = (80, 220, 120)
+KEPT = 10_000  # steps to look back at: an episode that is driven by hand has no end
 HOLD = 1.5  # [s] that the end of an episode stands still
 LARGEST_REWARD = 0.2  # whose bar is as long as there is room
 
@@ -81,7 +82,7 @@ class Page:
         self._shown: tuple[Any, ...] = ()
         self._poses = np.empty((0, 7))  # of the bodies, as they were last sent
         self._followed: dict[int, np.ndarray] = {}  # where the robot was, by client
-        self._past: list[Sight] = []  # of this episode, without pictures
+        self._past: list[Sight] = []  # of this episode, some with pictures
         self._posed = self._pictured = 0.0
 
     @property
@@ -127,6 +128,7 @@ class Page:
             self._pictured = now
             self._tell(sight, words, beliefs)
         self._past.append(sight)
+        del self._past[:-KEPT]
         self.controls.note(len(self._past))
 
     def hold(self, outcome: str) -> None:

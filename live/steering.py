@@ -81,8 +81,7 @@ class Steering:
                 }
                 still = gui.add_button("stand still")
         still.on_click(self._stand)
-        if hasattr(gui, "add_command"):
-            gui.add_command("suction", hotkey="G").on_trigger(self._toggle)
+        gui.add_command("suction", hotkey="G").on_trigger(self._toggle)
 
     def _press(self, name: str) -> Callable[[], None]:
         def press() -> None:

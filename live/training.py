@@ -101,8 +101,14 @@ class Curves:
 class TrainingPage:
     """Looks at a run as long as it goes on and a browser shows the page."""
 
-    def __init__(self, page: Page, run: Path) -> None:
+    def __init__(self, page: Page, run: Path, homes: str = "", robot: str = "") -> None:
         """Put the choice of environments and the curves on the page.
+
+        Args:
+            page: Where.
+            run: Run directory.
+            homes: Of the training; empty: as its run.json says, which shortens paths.
+            robot: Likewise.
 
         Raises:
             UserError: Nothing there can be watched.
@@ -118,7 +124,8 @@ class TrainingPage:
             )
             self._words = gui.add_markdown("no figures yet")
             self._charts = {name: self._chart(*told) for name, told in CURVES.items()}
-        self._read_at, self._knows_files = 0.0, False
+        self._read_at, self._homes, self._robot = 0.0, homes, robot
+        self._knows_files = False
 
     def _chart(self, title: str, limits: tuple[float | None, float | None]) -> Any:
         empty = np.zeros(1)
@@ -165,8 +172,8 @@ class TrainingPage:
         self._knows_files = True
         for path in (*self._run.glob("run.json"), *self._run.glob("*/run.json")):
             metadata = json.loads(path.read_text())["metadata"]
-            check_homes(metadata.get("homes", DEFAULT_HOMES))
-            find_robot(metadata.get("robot", DEFAULT_ROBOT))
+            check_homes(self._homes or metadata.get("homes", DEFAULT_HOMES))
+            find_robot(self._robot or metadata.get("robot", DEFAULT_ROBOT))
 
     def _draw(self) -> None:
         self._words.content = self.curves.words()

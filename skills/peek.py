@@ -198,6 +198,7 @@ def page_of(settings: Any, run: Path) -> Iterator[Watched]:
     path = run / FILE
     Peek.create(path, settings.trainer.collect.num_environments)
     command = [sys.executable, "-m", "live", "--watch", str(run)]
+    command += [f"--homes={settings.homes}", f"--robot={getattr(settings, 'robot', '')}"]
     page = subprocess.Popen(command, start_new_session=True)  # Ctrl-C is the training's alone
     try:
         yield lambda environments: WatchedEnvironments(environments, str(path))

@@ -70,3 +70,15 @@ def test_pause_steps_speed_and_the_look_back(page):
     for callback in controls.back._impl.update_cb:
         callback(SimpleNamespace(target=controls.back, client=object()))
     assert page._moving[1].position[0] == pytest.approx(0.02)
+
+
+def test_what_can_be_looked_back_at_does_not_grow_for_ever(page, monkeypatch):
+    monkeypatch.setattr("live.page.KEPT", 4)
+    Counting(6).play(0, page.show)
+    assert [sight.step for sight in page._past] == [2, 3, 4, 5]
+
+
+def test_a_number_that_is_no_episodes_is_cut(page):
+    page.controls.which.value = 1e30
+    press(page.controls.play)
+    assert page.pace.following(0) == 2**31

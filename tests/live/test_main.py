@@ -19,6 +19,7 @@ from tests.helpers.refusals import refusal_of
         (["tidy_house", "--agent", "drive", "--replan", "2"], "--replan is for chores by plan"),
         (["tidy_house", "--replan", "101"], "--replan must be from 0 to 100"),
         (["--watch", "runs/pick", "--pause-at", "9"], "--pause-at is for worlds of this command"),
+        (["pick", "--homes", "hut.yaml"], "--homes and --robot say what --watch shows"),
         (["pick", "--host", "300.1.1.1"], r"--host 300\.1\.1\.1 --port 8080: .*; choose others"),
         (["pick", "--host", "192.0.2.1"], "--host 192.0.2.1 --port 8080: "),
         (["pick", "--host="], "--host must not be empty"),

@@ -82,8 +82,8 @@ def test_the_page_asks_for_a_world_only_while_somebody_looks(page, tmp_path, mon
 def test_a_home_and_a_robot_of_files_are_known_by_the_run(page, tmp_path, monkeypatch):
     home, robot = write_home(tmp_path, "hut").resolve(), write_robot(tmp_path, "egret").resolve()
     Peek.create(tmp_path / FILE, 1)
-    worker, training = Peek(tmp_path / FILE), TrainingPage(page, tmp_path)
-    about = {"metadata": {"homes": str(home), "robot": str(robot)}}
+    worker, training = Peek(tmp_path / FILE), TrainingPage(page, tmp_path, str(home))
+    about = {"metadata": {"homes": "hut.yaml", "robot": str(robot)}}
     (tmp_path / "run.json").write_text(json.dumps(about))
     monkeypatch.setattr(Page, "is_watched", True)
     layout = FIRST_NUMBER + 3 * (zlib.crc32(b"hut") % NAMES)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import ndimage
 
+from rearrange.errors import UserError
 from rearrange.navigation.footprints import Floor, footprints_of
 from rearrange.navigation.occupancy import ROBOT_RADIUS
 from rearrange.navigation.reach import cut_off
@@ -15,6 +16,7 @@ from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment import ArticulatedPose, Receptacle
 from rearrange.scenes.spec import Door, Part
 from rearrange.sim.apartment_model import ApartmentModel
+from rearrange.tasks import default_config
 from rearrange.tasks.fitness import can_stand_near
 from rearrange.tasks.sampling import HEADROOM, Scene
 
@@ -129,6 +131,8 @@ class Checks:
             f"{at}: a {'door' if part.turns else 'drawer'} that opens by {part.range[1]:.2f} {unit}, its "
             f"handle {height:.2f} m high, {mass:.1f} kg; tasks: {', '.join(part.tasks) or 'none'}"
         )
+        told = filter(None, map(_no_task, part.tasks))
+        self.remarks += [f"{at}.tasks: {each}" for each in told]
         if mass > HEAVY:
             self.remarks.append(
                 f"{at}: it weighs {mass:.1f} kg, and oracles and policies push doors of a few kilograms: "
@@ -205,6 +209,15 @@ class Checks:
             self.remarks.append(f"{told}: name fewer (objects:), or more receptacles")
         else:
             self.facts.append(told)
+
+
+def _no_task(name: str) -> str:
+    """The error of a task that there is not; "" of one that there is."""
+    try:
+        default_config(name)
+    except UserError as error:
+        return str(error)
+    return ""
 
 
 def to_world(frame: ArticulatedPose, point: tuple[float, float]) -> tuple[float, float]:

@@ -92,6 +92,7 @@ def usable_home(path: Path) -> SceneSpec:
     """The kind of home of a YAML file, as `read_home`; raises HomeError also where it has faults."""
     home = read_home(path)
     if home.notes.faults:
+        read_home.cache_clear()  # who mends it in a notebook is not told of it again
         raise HomeError(path, home.notes.faults)
     return home.spec
 

@@ -80,7 +80,7 @@ def load_model(declaration: Declaration, notes: Notes) -> FileModel:
         joint = _joint(model, name, words, notes)
         if joint < 0:
             continue
-        ends = _ends(model, joint, name, words, notes)
+        ends = _ends(model, joint, name, words, notes, declaration.scale)
         if ends is None:
             continue
         closed[name], opens_to[name] = ends
@@ -134,9 +134,9 @@ def _joint(model: Any, name: str, words: PartWords, notes: Notes) -> int:
 
 
 def _ends(
-    model: Any, joint: int, name: str, words: PartWords, notes: Notes
+    model: Any, joint: int, name: str, words: PartWords, notes: Notes, scale: float
 ) -> tuple[float, float] | None:
-    """Values of a joint where its part is shut, and fully open; None where it has none."""
+    """Values of a joint of the scaled model where its part is shut, and fully open; None where it has none."""
     at = f"parts.{name}.joint: '{words.joint}'"
     if joint_kind(model, joint) not in (JOINT.mjJNT_HINGE, JOINT.mjJNT_SLIDE):
         notes.faults.append(f"{at} is neither a hinge nor a slide")
@@ -146,14 +146,15 @@ def _ends(
         return None
     low, high = (float(value) for value in model.jnt_range[joint])
     stands = float(model.qpos0[model.jnt_qposadr[joint]])
-    value = stands if words.closed is None else words.closed
+    unit = scale if joint_kind(model, joint) == JOINT.mjJNT_SLIDE else 1.0  # of the file's model
+    value = stands if words.closed is None else words.closed * unit
     if abs(value - low) < AT_END:
         return low, high
     if abs(value - high) < AT_END:
         return high, low
     notes.faults.append(
-        f"{at} goes from {low:g} to {high:g} and the model stands at {stands:g}: say with closed: which "
-        "end is shut"
+        f"{at} goes from {low / unit:g} to {high / unit:g}, and {value / unit:g} is neither: say with closed: "
+        "which end is shut"
     )
     return None
 

@@ -39,3 +39,8 @@ def test_a_heavy_door_and_a_handle_near_the_hinge_are_odd(check):
     assert code == 0
     assert "odd: parts.cooler: it weighs 20." in told
     assert "odd: parts.cooler: its handle is 0.31 m from the hinge" in told
+
+
+def test_tasks_that_there_are_not_are_odd(check):
+    _, told, _ = check(WORDS.replace("handle: pull,", "handle: pull, tasks: [open_drawer],"))
+    assert "odd: parts.drawer.tasks: unknown task 'open_drawer': choose one of" in told

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from rearrange.errors import UserError
+from rearrange.scenes import registry
 from rearrange.scenes.home_files import read_home
 from rearrange.scenes.registry import check_homes
 from tests.helpers.file_home import FURNITURE, SHELL, WORDS, write_home
@@ -40,3 +41,28 @@ def test_a_model_of_another_scale(tmp_path):
     assert half.spec.part("cooler").range == pytest.approx((0.0, math.radians(135)))
     vase = [solid for solid in home.solids if solid.part == "vase"]
     assert max(s.position[2] + s.size[2] for s in vase) == pytest.approx(0.35)
+
+
+def test_where_a_drawer_is_shut_is_told_in_the_models_lengths(tmp_path):
+    words = WORDS.replace("model:", "scale: 0.5\nmodel:").replace(
+        "handle: pull", "closed: CLOSED, handle: pull"
+    )
+    path = write_home(tmp_path, "wide", words.replace("CLOSED", "0.45")).resolve()
+    assert read_home(path).spec.part("drawer").range == pytest.approx((0.0, 0.225))
+    path = write_home(tmp_path, "middle", words.replace("CLOSED", "0.2")).resolve()
+    with pytest.raises(
+        UserError, match=r"goes from 0 to 0\.45, and 0\.2 is neither: say with closed"
+    ):
+        read_home(path)
+
+
+def test_a_fault_that_was_mended_is_not_told_again(tmp_path):
+    path = write_home(tmp_path, "mended", furniture=FURNITURE.replace("0.06 0 1.14", "0.06 0 0.5"))
+    with pytest.raises(UserError, match="fills it"):
+        check_homes(str(path))
+    path = write_home(tmp_path, "mended").resolve()
+    try:
+        assert check_homes(str(path)) == "mended"
+    finally:
+        registry._register_file.cache_clear()
+        registry.unregister_homes(read_home(path).spec)

@@ -65,6 +65,10 @@ def read_gltf(path: str | Path, turn: Array, textured: bool = True) -> list[Piec
         if not np.isfinite(points).all():
             raise UserError(f"{path}: mesh '{name}' has places that are no finite numbers")
         faces = np.asarray(shape.faces)
+        if faces.min() < 0 or faces.max() >= len(points):
+            raise UserError(
+                f"{path}: mesh '{name}' has triangles of more than its {len(points)} places"
+            )
         if np.linalg.det(whole[:, :3]) < 0.0:  # a mirror turns triangles over
             faces = faces[:, ::-1]
         pieces.append(_piece(shape, points, faces, textured))
@@ -148,6 +152,9 @@ def library_of_pieces(pieces: list[Piece], name: str, finest: float = 0.0) -> Me
         pieces: See `read_gltf`.
         name: For messages.
         finest: Texels that are smaller are averaged [m], which saves memory, and noise in small images.
+
+    Raises:
+        UserError: A texture cannot be read.
     """
     images: list[Any] = []
     groups: dict[int, list[Piece]] = {}
@@ -160,7 +167,12 @@ def library_of_pieces(pieces: list[Piece], name: str, finest: float = 0.0) -> Me
                 images.append(piece.image)
         groups.setdefault(number, []).append(piece)
     meshes = [_mesh(group, name) for group in groups.values()]
-    textures = [_texels(image, groups[k], finest) for k, image in enumerate(images)]
+    try:
+        textures = [_texels(image, groups[k], finest) for k, image in enumerate(images)]
+    except (OSError, ValueError, SyntaxError) as error:  # as Pillow tells of a broken picture
+        raise UserError(
+            f"{name}: a texture cannot be read: {' '.join(str(error).split())}"
+        ) from None
     return MeshGeoms.of(MeshLibrary.of(meshes, textures), textures=list(groups))
 
 

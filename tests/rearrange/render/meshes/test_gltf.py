@@ -120,3 +120,23 @@ def test_missing_files_and_readers_are_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "trimesh", None)
     with pytest.raises(UserError, match=r"needs trimesh: pip install 'rearrange\[scans\]'"):
         read_gltf(tmp_path / "points.glb", UPRIGHT)
+
+
+def test_a_texture_that_is_broken_is_told_in_one_line(tmp_path):
+    noise = np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8)
+    path = tmp_path / "a.glb"
+    write(path, [square(Image.fromarray(noise))])
+    content = bytearray(path.read_bytes())
+    content[content.find(b"IDAT") + 100] ^= 255
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=r"a\.glb: a texture cannot be read: ") as error:
+        library_of_pieces(read_gltf(path, UPRIGHT), str(path))
+    assert "\n" not in str(error.value)
+
+
+def test_triangles_of_places_that_there_are_not_are_told(tmp_path):
+    mesh = box((0, 0, 0), (1, 1, 1))
+    mesh.faces[0, 0] = 51
+    path = write(tmp_path / "a.glb", [mesh])
+    with pytest.raises(UserError, match="triangles of more than its 8 places"):
+        read_gltf(path, UPRIGHT)

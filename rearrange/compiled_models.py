@@ -50,7 +50,7 @@ def compile_spec(make: Callable[[], Any], at: str) -> Any:
         spec.compiler.fusestatic = False
         spec.compiler.discardvisual = False
         return spec.compile()
-    except (ValueError, OSError, ElementTree.ParseError) as error:
+    except (ValueError, OSError, LookupError, ElementTree.ParseError) as error:
         told = " ".join(str(error).split())[:300]
         raise UserError(f"{at}: {told}") from None
 
@@ -65,7 +65,7 @@ def read_urdf(file: Path) -> Any:
     MuJoCo drops what is only seen while it reads such a file, unless the file itself says otherwise. It knows
     no `package://NAME/`: that is the folder NAME above the file, or else the file's own.
     """
-    robot = ElementTree.fromstring(file.read_text(encoding="utf-8"))
+    robot = ElementTree.fromstring(file.read_bytes())
     words = robot.find("mujoco")
     words = ElementTree.SubElement(robot, "mujoco") if words is None else words
     compiler = words.find("compiler")
@@ -79,6 +79,8 @@ def read_urdf(file: Path) -> Any:
             package, _, inside = name.removeprefix("package://").partition("/")
             above = (each for each in (folder, *folder.parents) if each.name == package)
             mesh.set("filename", str(next(above, folder) / inside))
+        elif name.startswith("file://"):
+            mesh.set("filename", name.removeprefix("file://"))
     spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"))
     spec.modelfiledir = str(folder)
     return spec

@@ -138,3 +138,17 @@ def test_a_urdf_file_that_is_no_xml_is_one_line(tmp_path):
     file.write_text("<robot>")
     with pytest.raises(UserError, match=r"^robot\.yaml: model: .*arm\.urdf: no element found"):
         compile_file(file, "robot.yaml: model")
+
+
+def test_a_urdf_file_may_say_its_encoding_and_name_meshes_by_their_whole_path(tmp_path):
+    (tmp_path / "wedge.obj").write_text(WEDGE)
+    mesh = f"file://{tmp_path}/wedge.obj"
+    text = URDF.replace("package://arm_description/meshes/wedge.obj", mesh).replace(
+        '"arm"', '"ärm"'
+    )
+    file = tmp_path / "arm.urdf"
+    file.write_bytes(b'<?xml version="1.0" encoding="latin-1"?>' + text.strip().encode("latin-1"))
+    assert compile_file(file, "robot.yaml: model").nmesh == 1
+    file.write_text('<?xml version="1.0" encoding="runes"?><robot/>')
+    with pytest.raises(UserError, match=r"arm\.urdf: unknown encoding: runes"):
+        compile_file(file, "robot.yaml: model")

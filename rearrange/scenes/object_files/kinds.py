@@ -25,7 +25,7 @@ from rearrange.scenes.object_files.declaration import (
     ObjectWords,
     read_declaration,
 )
-from rearrange.scenes.object_files.looks import GREY, Frame, geom_triangles, seen_parts
+from rearrange.scenes.object_files.looks import Frame, geom_triangles, seen_parts
 from rearrange.scenes.objects import MeshPart, ObjectKind, ObjectPart
 
 SMALLEST, LARGEST = 0.01, 0.4  # sides of the box around an object [m]
@@ -81,9 +81,12 @@ def _kind(path: Path, name: str, words: ObjectWords) -> ObjectKind:
                 f"{key}.model: its mass is {mass:.3g} kg, {MASSES[0]:g} to {MASSES[1]:g} can be had: say mass"
             )
     seen = seen_parts(model, data, geoms, frame, words.color)
+    if not seen:
+        raise UserError(
+            f"{key}.model: nothing of {words.model.name} is seen: geoms of groups 0 to 2 with alpha are"
+        )
     radius = float(np.hypot(*(points - (low + high) / 2)[:, :2].T).max())
-    color = seen[0].color if seen else GREY
-    around = _primitive(half, radius, color)
+    around = _primitive(half, radius, seen[0].color)
     return ObjectKind(name, mass, float(half[2]), radius, (around,), (*hulls, *seen))
 
 

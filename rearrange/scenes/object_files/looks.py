@@ -21,7 +21,6 @@ from rearrange.compiled_models import (
 from rearrange.scenes.home_files.shapes import local_cloud
 from rearrange.scenes.objects import MeshPart
 
-GREY = (0.6, 0.6, 0.6, 1.0)
 TEXELS = 128  # of a texture along a side, at most: each apartment that is kept has its own copy
 
 

@@ -8,7 +8,7 @@ from scipy.spatial import ConvexHull
 
 from rearrange.errors import UserError
 from rearrange.scenes.object_files import read_objects
-from tests.helpers.file_objects import WORDS, write_objects
+from tests.helpers.file_objects import MODEL, WORDS, write_objects
 
 
 def kinds(folder, before="", after=""):
@@ -127,3 +127,10 @@ STEP = "\n".join(
     + ["f " + " ".join(str(k + 1) for k in cap) for cap in _CAPS]
     + ["f " + " ".join(str(k + 7) for k in reversed(cap)) for cap in _CAPS]
 )
+
+
+def test_what_nobody_would_see_says_so(tmp_path):
+    path = write_objects(tmp_path)
+    (tmp_path / "angle.xml").write_text(MODEL.replace("<geom", '<geom group="3"'))
+    with pytest.raises(UserError, match=r"angle\.model: nothing of angle\.xml is seen"):
+        read_objects(path)

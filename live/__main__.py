@@ -134,7 +134,8 @@ def title_of(options: Any) -> str:
 
 
 def _serve(options: Any, page: Any) -> None:
-    address = f"http://{options.host}:{page.port}"
+    host = f"[{options.host}]" if ":" in options.host else options.host  # IPv6
+    address = f"http://{host}:{page.port}"
     if options.watch:
         from live.training import TrainingPage, give_way
 

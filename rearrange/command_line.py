@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from rich.console import Console
 
 import interrupts.command_line
+from atomic_files import replacing
 from interrupts import INTERRUPTED
 from interrupts.command_line import OneLineParser, output_file, output_folder
 from rearrange.declarations import FILE_ENDINGS
@@ -60,10 +61,10 @@ def check_picture(options: Any) -> None:
 
 
 def save_picture(picture: Any, path: Path, told: str = "") -> None:
-    """Write what has a method `save`, and tell where, after a word; UserError where that cannot be."""
+    """Write what has a method `save` as PNG, whole, and tell where, after a word; UserError where it cannot."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        picture.save(path)
+        with replacing(path) as part:
+            picture.save(part, "PNG")
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}: choose another --output") from None
     print(f"{told}{path}")

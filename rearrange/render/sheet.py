@@ -120,6 +120,6 @@ class Sheet:
         self._draw.rectangle((left, top + 3, left + 11, top + 14), fill=colour, outline=FAINT)
         self.text(text, left + 18, top, size)
 
-    def save(self, path: Any) -> None:
-        """Write a PNG."""
-        self._canvas.save(path, "PNG", optimize=True)
+    def save(self, path: Any, kind: str = "PNG") -> None:
+        """Write a picture of a kind that Pillow knows into a file, or what is open as one."""
+        self._canvas.save(path, kind, optimize=True)

@@ -1,8 +1,10 @@
 """The command, and what it refuses."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from live.__main__ import parse
+from live.__main__ import _serve, parse
 from rearrange.errors import UserError
 from tests.helpers.refusals import refusal_of
 
@@ -33,3 +35,14 @@ def test_what_makes_no_sense_is_refused(arguments, told):
 def test_the_command_ends_in_one_line():
     told = refusal_of("live", ["juggle"])
     assert told.startswith("error: unknown skill 'juggle': choose one of navigate")
+
+
+def test_an_address_with_colons_stands_in_brackets(monkeypatch, capsys):
+    monkeypatch.setattr(
+        "live.__main__.check_address", lambda *_: None
+    )  # not all machines have IPv6
+    monkeypatch.setattr("live.__main__.play_all", lambda *_: None)
+    monkeypatch.setattr("live.agents.make_agent", lambda *_: None)
+    page = SimpleNamespace(port=8081, pause_at=None)
+    _serve(parse(["pick", "--agent", "zero", "--dataset", "sampled", "--host", "::1"]), page)
+    assert capsys.readouterr().out.startswith("http://[::1]:8081   shows pick: zero")

@@ -27,6 +27,10 @@ def test_pictures_are_written_and_told_or_refused_in_one_line(tmp_path, capsys):
     save_picture(picture, path, "sheet: ")
     assert capsys.readouterr().out == f"sheet: {path}\n"
     assert Image.open(path).size == (2, 2)
+    with pytest.raises(ZeroDivisionError):
+        save_picture(Namespace(save=lambda file, kind: file.write_bytes(b"half") / 0), path)
+    assert Image.open(path).size == (2, 2)  # what was there is whole
+    assert [each.name for each in path.parent.iterdir()] == ["sheet.png"]
     with pytest.raises(UserError, match=r"sheet\.png: .*choose another --output") as error:
         save_picture(picture, path / "sheet.png")  # in what is no folder
     assert "\n" not in str(error.value)

@@ -42,8 +42,14 @@ def render_device() -> int:
     """The GPU that engines draw with, HABITAT_GPU; -1 is software.
 
     Without an NVIDIA GPU any other number ends the engine.
+
+    Raises:
+        UserError: HABITAT_GPU is no whole number from -1 on.
     """
-    return int(os.environ.get("HABITAT_GPU", "-1"))
+    told = os.environ.get("HABITAT_GPU", "-1")
+    if told != "-1" and not told.isdecimal():
+        raise UserError(f"HABITAT_GPU: the number of a GPU, or -1, is expected, not {told!r:.60}")
+    return int(told)
 
 
 class EngineProcess:

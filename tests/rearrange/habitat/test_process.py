@@ -11,7 +11,7 @@ import pytest
 from nav.mesh_worlds import ENGINE as MESH_ENGINE
 from rearrange.errors import UserError
 from rearrange.habitat.dataset import SURVEY
-from rearrange.habitat.process import ENGINE, SERVER, EngineError, EngineProcess
+from rearrange.habitat.process import ENGINE, SERVER, EngineError, EngineProcess, render_device
 
 FAKE_ENGINE = """
     import os, sys, time
@@ -153,3 +153,12 @@ def _state(pid):
             return file.read().rpartition(b")")[2].split()[0]
     except OSError:
         return b"Z"
+
+
+def test_a_gpu_that_is_no_number_is_told(monkeypatch):
+    monkeypatch.setenv("HABITAT_GPU", "2")
+    assert render_device() == 2
+    for value in ("cuda:0", "-2", ""):
+        monkeypatch.setenv("HABITAT_GPU", value)
+        with pytest.raises(UserError, match=f"HABITAT_GPU: .* is expected, not '{value}'"):
+            render_device()

@@ -227,14 +227,28 @@ def _train_all(
 
 
 def _ended_after(folder: Path, stage: Any) -> int:
-    """Steps of a stage that is done, and of which only the policy is kept; 0 where it is not."""
+    """Steps of a stage that is done, and of which only the policy is kept; 0 where it is not.
+
+    Raises:
+        UserError: It was done with another seed, or in another split.
+    """
     if RunCheckpoints(folder, keep=1).all() or not (folder / POLICY).exists():
         return 0
     policy = load_policy(folder / POLICY)
     steps: int = policy.metadata.get("steps", 0)
     imitated = "cloning" in policy.metadata  # in so many steps, but not trained by itself
     same = not imitated and not differences(policy.config, policy.metadata, stage)
-    return steps if same and steps >= stage.trainer.total_steps else 0
+    if not same or steps < stage.trainer.total_steps:
+        return 0
+    before = {"trainer.seed": policy.config.get("seed"), "split": policy.metadata.get("split")}
+    now = {"trainer.seed": stage.trainer.seed, "split": stage.split}
+    for key, value in before.items():
+        if value not in (None, now[key]):
+            raise UserError(
+                f"{key}={now[key]}: {folder} was trained with {key}={value}: say that, or choose another "
+                "run=DIRECTORY"
+            )
+    return steps
 
 
 def _check_begun(run: Path, teacher: str) -> None:

@@ -1,5 +1,6 @@
 """The command that trains: what it tells the shell, and a tiny training."""
 
+from dataclasses import asdict
 from types import SimpleNamespace
 
 import pytest
@@ -77,6 +78,25 @@ def test_recorded_starts_of_another_split_say_how_to_leave_them_out():
     settings = train.load_settings("pick", ["split=val"])
     with pytest.raises(UserError, match=r"pick/\*_val.json.gz \(starts.paths=\[\] takes"):
         train.make_environments(settings)
+
+
+@pytest.mark.parametrize(
+    ("key", "old", "new"), [("trainer.seed", "1", "7"), ("split", "train", "val")]
+)
+def test_a_stage_that_was_done_with_another_seed_is_not_taken_for_this_one(
+    monkeypatch, tmp_path, key, old, new
+):
+    def stage(*overrides):
+        return train.load_stages("pointnav", ["trainer.total_steps=64", *overrides])[0]
+
+    metadata = asdict(stage())
+    done = SimpleNamespace(config=metadata.pop("trainer"), metadata=metadata | {"steps": 64})
+    monkeypatch.setattr(train, "load_policy", lambda _: done)
+    (tmp_path / train.POLICY).touch()
+    assert train._ended_after(tmp_path, stage()) == 64
+    told = f"{key}={new}: {tmp_path} was trained with {key}={old}: say that, or choose another run="
+    with pytest.raises(train.UserError, match=told):
+        train._ended_after(tmp_path, stage(f"{key}={new}"))
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def parse_modes(words: str) -> tuple[str, dict[str, str]]:
         The mode, and what is said of single skills; of MONOLITHIC, where its file is given.
 
     Raises:
-        UserError: An unknown mode or skill.
+        UserError: An unknown mode or skill, or one that is there twice.
     """
     if MONOLITHIC in re.split("[,=]", words):
         return MONOLITHIC, _monolithic_file(words)
@@ -48,6 +48,8 @@ def parse_modes(words: str) -> tuple[str, dict[str, str]]:
             raise UserError(
                 f"unknown skill '{skill}' in '{words}': choose one of {', '.join(skill_names())}"
             )
+        if skill in chosen:
+            raise UserError(f"'{words}' says twice who plays {skill}: leave one of them out")
         chosen[skill] = what
     for name in (mode, *(what for what in chosen.values() if not what.endswith(POLICY_SUFFIX))):
         if name not in MODES:

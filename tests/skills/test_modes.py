@@ -10,6 +10,7 @@ from skills import load_skills
         ("best", "unknown skills 'best': choose one of oracle, learned, mixed"),
         ("learned,pick=best", "unknown skills 'best'"),
         ("learned,pick", "unknown skills ''"),
+        ("learned,pick=oracle,pick=spa", "says twice who plays pick: leave one of them out"),
         ("learned,throw=oracle", "unknown skill 'throw' in .* choose one of navigate, pick"),
     ],
 )

@@ -17,6 +17,7 @@ from rich.table import Table
 
 from rearrange.command_line import INTERRUPTED, OneLineParser
 from skills.command import run_command
+from skills.recipe import trained_stages
 from skills.settings import make_environments
 from skills.train import load_stages
 from ver import Trainer, UserError
@@ -55,7 +56,9 @@ def initial_values(settings: Any, names: Sequence[str] | None) -> dict[str, floa
         UserError: One of them is no setting, or no number other than zero.
     """
     if names is None:
-        scales = [f"task.{f.name}" for f in fields(settings.task) if f.name.endswith(SCALES)]
+        task = getattr(settings, "task", None)  # those of habitat-lab have none
+        known = [] if task is None else [each.name for each in fields(task)]
+        scales = [f"task.{name}" for name in known if name.endswith(SCALES)]
         names = [*MUTATED, *(name for name in scales if _value(settings, name) != 0.0)]
     values = {name: _value(settings, name) for name in names}
     for name, value in values.items():
@@ -77,14 +80,20 @@ def one_stage(skill: str, overrides: Sequence[str]) -> Any:
     """Settings of what a population trains.
 
     Raises:
-        UserError: The training has several stages.
+        UserError: The training has several stages, or it imitates.
     """
     parts = load_stages(skill, overrides)
+    teacher = getattr(parts[0], "teacher", "")
     if len(parts) > 1:
-        first = parts[0].stages[0].name
+        first = "" if teacher else f"until={trained_stages(parts[0])[0]}, or "
         raise UserError(
-            f"{skill} is trained in {len(parts)} stages, and a population trains one: say until={first}, "
-            "or since=STAGE until=STAGE with trainer.start_from"
+            f"{skill} is trained in {len(parts)} stages, and a population trains one: say {first}"
+            "since=STAGE until=STAGE with trainer.start_from"
+        )
+    if teacher:
+        raise UserError(
+            f"teacher={teacher}: a population learns by trying, and imitates nobody: say teacher='', or "
+            "since=STAGE until=STAGE of another stage with trainer.start_from"
         )
     return parts[0]
 

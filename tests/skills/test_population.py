@@ -78,6 +78,23 @@ def test_one_stage_is_trained_and_which_one_is_asked_for():
     assert settings.trainer.ppo.final_log_std == stage["trainer.ppo.final_log_std"]
 
 
+@pytest.mark.parametrize(
+    ("overrides", "complaint"),
+    [
+        (["until=shown"], "teacher=oracle: a population learns by trying, and imitates nobody"),
+        ([], "navigate is trained in 4 stages, .* say since=STAGE until=STAGE"),
+    ],
+)
+def test_a_stage_that_imitates_is_no_populations(overrides, complaint):
+    with pytest.raises(UserError, match=complaint):
+        population.one_stage("navigate", overrides)
+
+
+def test_what_may_mutate_of_another_simulators_task_is_the_learners():
+    settings = load_settings("habitat-lab:RearrangePickTask-v0")
+    assert list(population.initial_values(settings, None)) == ["trainer.ppo.learning_rate"]
+
+
 def test_a_page_of_several_trainings_is_refused(tmp_path):
     with pytest.raises(UserError, match=r"live=true .*: leave it out"):
         population.main(["pick", "until=alone", "live=true", f"run={tmp_path / 'new'}"])

@@ -88,6 +88,13 @@ def render(ledger: Mapping[str, Any], source: str) -> str:
     Raises:
         UserError: The source is malformed, or not in the ledger, or no figure.
     """
+    try:
+        return _rendered(ledger, source)
+    except (ValueError, ZeroDivisionError) as error:
+        raise UserError(f"'{source}' cannot be rendered: {error}") from None
+
+
+def _rendered(ledger: Mapping[str, Any], source: str) -> str:
     match = _SOURCE.fullmatch(source)
     if match is None:
         raise UserError(f"'{source}' is no source: write FILE.PATH, perhaps with ;FORMAT")

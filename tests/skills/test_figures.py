@@ -67,6 +67,9 @@ def test_a_source_is_rendered_by_its_value(source, text):
         ("pick.cpu;.1f", "is no number"),
         ("pick.episodes;x", "is no source"),
         ("pick.episodes / pick.cpu", "pick.cpu is no number"),
+        ("pick.episodes;.2d", "'pick.episodes;.2d' cannot be rendered: Precision not allowed"),
+        ("pick.success_at_end;d", "cannot be rendered: Unknown format code 'd'"),
+        ("pick.episodes;/0 f", "division by zero"),
     ],
 )
 def test_what_is_no_source_is_refused(source, message):

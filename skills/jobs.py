@@ -76,7 +76,7 @@ class Progress:
         try:
             entries = json.loads(path.read_text()) if path.exists() else {}
             for each in entries.values():
-                _ = each["command"], each["seconds"], each["status"]
+                _ = each["command"], each["status"], each["seconds"] + each.get("turn", 0) + 0.0
         except (ValueError, TypeError, KeyError, AttributeError):
             raise UserError(f"{path} is broken: delete it to run all jobs again") from None
         return cls(path, entries)

@@ -157,8 +157,16 @@ run_jobs([Job("long", ("-c", "import os, time; print(os.getpid(), flush=True); t
     assert run_jobs([appending(tmp_path, "a")], tmp_path, "Jobs") == 0
 
 
-def test_a_broken_state_is_told(tmp_path):
-    (tmp_path / "state.json").write_text('{"a": {"status": "done"}}')
+@pytest.mark.parametrize(
+    "state",
+    [
+        '{"a": {"status": "done"}}',
+        '{"a": {"command": [], "status": "done", "seconds": "1"}}',
+        '{"a": {"command": [], "status": "done", "seconds": 1, "turn": "1"}}',
+    ],
+)
+def test_a_broken_state_is_told(tmp_path, state):
+    (tmp_path / "state.json").write_text(state)
     with pytest.raises(UserError, match=r"state\.json is broken: delete it"):
         run_jobs([appending(tmp_path, "a")], tmp_path, "Jobs")
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from rearrange.episodes import default_path
-from rearrange.errors import UserError
 from rearrange.registration import NAMES
+from skills.command import USER_ERRORS
 from skills.registry import built_in, shipped_policy
 from skills.settings import CHECKPOINTS
 from skills.spec import SkillSpec
-from skills.train import config_of, load_settings
+from skills.train import config_of, load_stages
 
 WITHOUT = {  # field -> what does not work where it is left out
     "title": "films have no title",
@@ -46,8 +46,8 @@ def _files(spec: SkillSpec) -> Iterator[str]:
         yield f"{path}: its training takes the defaults of all skills"
     else:
         try:
-            load_settings(spec.name)
-        except UserError as error:
+            load_stages(spec.name)
+        except USER_ERRORS as error:
             yield f"{path}: {error}"
     if spec.name not in built_in():
         return  # others ship what they like

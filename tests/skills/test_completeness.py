@@ -22,6 +22,15 @@ def test_a_half_made_skill_is_told_what_it_lacks(monkeypatch):
     ]
 
 
+def test_a_stage_that_makes_no_sense_is_told(monkeypatch, tmp_path):
+    config = tmp_path / "pick.yaml"
+    config.write_text("stages: [{name: alone, settings: {task.nonsense: 1}}]\n")
+    half = replace(find("pick"), config=config)
+    monkeypatch.setattr("skills.train.all_specs", lambda: {"pick": half})
+    (line,) = missing(half)
+    assert line.startswith(f"{config}: stage alone: ")
+
+
 def test_a_skill_of_ours_whose_task_is_not_listed_is_told(monkeypatch):
     monkeypatch.setattr("skills.completeness.NAMES", ())
     (line,) = missing(find("pick"))

@@ -119,11 +119,19 @@ def model_card(repository: str, metadata: dict[str, Any], result: dict[str, Any]
     lines += [_row(label, rows[name]) for name, label in ROWS.items() if name in rows]
     lines += [
         "",
-        f"In homes of the split `{result['split']}` that nothing was trained in, with 95 % intervals.",
+        f"{_where(result['split'])}, with 95 % intervals.",
         f"`{made['command']}`, commit `{made['commit'][:12]}`{', changed' if made['dirty'] else ''}.",
         "",
     ]
     return "\n".join(lines)
+
+
+def _where(split: str) -> str:
+    """Tell in which homes a policy was judged; `split` is empty where they are not ours."""
+    if not split:
+        return "In episodes of the data set that the command names"
+    seen = "in which policies are trained" if split == "train" else "that nothing was trained in"
+    return f"In homes of the split `{split}` {seen}"
 
 
 def _row(label: str, result: dict[str, Any]) -> str:
@@ -137,7 +145,8 @@ def result_in_ledger(file: Path) -> dict[str, Any] | None:
     judged = [
         entry
         for entry in load_ledger(LEDGER).values()
-        if "skill" in entry and set(entry["made"]["checkpoints"].values()) == {digest}
+        if {"skill", "success_at_end"} <= entry.keys()
+        and set(entry["made"]["checkpoints"].values()) == {digest}
     ]
     return max(judged, default=None, key=lambda each: (len(each.get("rows", ())), each["episodes"]))
 
@@ -147,8 +156,11 @@ def checked_result(path: Path, file: Path) -> dict[str, Any]:
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
         judged = set(result["made"]["checkpoints"].values())
+        _ = result["split"], [_row("", each) for each in (result, *result.get("rows", {}).values())]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise UserError(f"{path}: expected what skills.eval --json writes") from None
+        raise UserError(
+            f"{path}: expected what skills.eval --json writes of a task with success"
+        ) from None
     if judged != {checksum(file)}:
         raise UserError(f"{path} was made with another policy than {file}: evaluate this one")
     return result

@@ -127,6 +127,28 @@ def result_of(path, policy):
     return path
 
 
+@pytest.mark.parametrize(
+    ("split", "told"),
+    [
+        ("val", "In homes of the split `val` that nothing was trained in, with 95 % intervals."),
+        ("train", "In homes of the split `train` in which policies are trained, with"),
+        ("", "In episodes of the data set that the command names, with"),
+    ],
+)
+def test_a_card_says_where_a_policy_was_judged(tmp_path, split, told):
+    result = hub.checked_result(result_of(tmp_path / "result.json", POLICY), POLICY)
+    assert told in hub.model_card("me/any", {"skill": "close_fridge"}, result | {"split": split})
+
+
+def test_a_result_without_success_is_refused(tmp_path):
+    path = result_of(tmp_path / "result.json", POLICY)
+    whole = json.loads(path.read_text())
+    del whole["success_at_end"]
+    path.write_text(json.dumps(whole))
+    with pytest.raises(UserError, match=r"expected what skills\.eval --json writes of a task with"):
+        hub.checked_result(path, POLICY)
+
+
 def test_a_card_has_the_figures_of_this_very_policy(tmp_path):
     result = hub.checked_result(result_of(tmp_path / "result.json", POLICY), POLICY)
     card = hub.model_card("me/close_fridge", {"skill": "close_fridge"}, result)

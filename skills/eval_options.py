@@ -11,10 +11,12 @@ This module reads the command line and says whether it makes sense.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from omegaconf import OmegaConf
 
 from nav.episode_files import HABITAT, SCAN, SCENES
 from nav.table import TASKS
@@ -81,15 +83,18 @@ def task_changes(skill: str, overrides: Sequence[str]) -> dict[str, Any]:
         return {}
     task = merge_config(settings_type(skill), [], overrides).task
     kind_of(skill).check_numbers(task)
-    values = asdict(task)
-    changes: dict[str, Any] = {}
-    for override in overrides:
-        *groups, name = override.partition("=")[0].split(".")[1:]
-        value, inner = values, changes
-        for group in groups:
-            value, inner = value[group], inner.setdefault(group, {})
-        inner[name] = value[name]
-    return changes
+    named: Any = OmegaConf.to_container(OmegaConf.from_dotlist(list(overrides)))
+    return _of_those(named["task"], asdict(task))
+
+
+def _of_those(named: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of what is named, in groups, too: `task.action={delay: 1}` names one number."""
+    return {
+        key: _of_those(inner, values[key])
+        if isinstance(inner, Mapping) and isinstance(values[key], Mapping)
+        else values[key]
+        for key, inner in named.items()
+    }
 
 
 def parse(arguments: Sequence[str]) -> Any:
@@ -121,6 +126,9 @@ def parse(arguments: Sequence[str]) -> Any:
     if options.sanity:
         reason = "--sanity compares a policy with others: leave {option} out"
         refuse(options, reason, policy=LEARNED, images=OWN)
+    else:
+        reason = "{option} counts the episodes of --sanity's rows: say --sanity, too"
+        refuse(options, reason, sanity_episodes=SANITY_EPISODES)
     return options
 
 

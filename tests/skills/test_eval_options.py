@@ -28,6 +28,17 @@ def test_changes_that_make_no_sense_are_refused(arguments, message):
         evaluation.parse(["pick", *arguments])
 
 
+def test_a_group_of_numbers_changes_those_that_it_names_alone():
+    changes = evaluation.parse(["pick", "task.action={delay: 1}", "task.max_steps=9"]).changes
+    assert changes == {"action": {"delay": 1}, "max_steps": 9}
+    assert evaluation.parse(["pick", "task.action.delay=1"]).changes == {"action": {"delay": 1}}
+
+
+def test_episodes_of_sanity_rows_are_asked_for_with_them():
+    with pytest.raises(USER_ERRORS, match=r"--sanity-episodes counts .*: say --sanity, too"):
+        evaluation.parse(["pick", "--sanity-episodes", "20"])
+
+
 def test_homes_are_chosen_where_there_are_some():
     assert evaluation.parse(["pick"]).homes == DEFAULT_HOMES
     assert evaluation.parse(["pointnav", "--homes", GENERATED]).homes == GENERATED

@@ -154,7 +154,7 @@ def show(record: dict[str, Any]) -> None:
     policy = f"; policy: {short_path(record['checkpoint'])}" if record["policy"] == LEARNED else ""
     table = Table(
         title=f"{record['skill']} ({who}) on {played}",
-        caption=f"brackets: 95 % intervals{policy}",
+        caption=escape(f"brackets: 95 % intervals{policy}"),
         caption_justify="left",
     )
     table.add_column("figure")
@@ -192,7 +192,7 @@ def show_rows(record: dict[str, Any]) -> None:
     said = [f"no {name}: {why}" for name, why in record["left_out"].items()]
     table = Table(
         title=f"{record['skill']}: sanity rows, the same {played} each",
-        caption="\n".join(["brackets: 95 % intervals", places, *said]),
+        caption=escape("\n".join(["brackets: 95 % intervals", places, *said])),
         caption_justify="left",
     )
     for name in ("who", *names):
@@ -293,11 +293,11 @@ def main(arguments: Sequence[str]) -> int:
         **sanity,
         "per_episode": per_episode(results),
     }
+    if options.json:  # first: whoever reads the tables may close them
+        write_result(options.json, record)
     show(record)
     if sanity:
         show_rows(record)
-    if options.json:
-        write_result(options.json, record)
     return 0
 
 

@@ -28,10 +28,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from rearrange.command_line import OneLineParser, check_counts, output_console, output_file
+from rearrange.command_line import (
+    OneLineParser,
+    check_counts,
+    check_picture,
+    output_console,
+    output_file,
+)
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.navigation import DistanceField, distance_field, load_layout
@@ -238,7 +245,7 @@ def show(record: dict[str, Any]) -> None:
         caption="brackets: 95 % intervals over plans",
     )
     for name in ("metres", *curves):
-        table.add_column(name, justify="right")
+        table.add_column(escape(name), justify="right")
     for points in zip(*curves.values(), strict=True):
         told = [str(Proportion(**point["success_at_end"])) for point in points]
         table.add_row(f"{points[0]['distance']:g}", *told)
@@ -310,6 +317,7 @@ def parse(arguments: Sequence[str]) -> Any:
         raise UserError(f"unknown study '{options.study}': choose one of {', '.join(STUDIES)}")
     check_homes_asked(options)
     check_counts(options, "episodes", "workers", "max_steps")
+    check_picture(options)
     return options
 
 
@@ -378,9 +386,9 @@ def main(arguments: Sequence[str]) -> int:
         **summarise(results, checkpoints),
         "seconds": time.perf_counter() - started,
     }
-    show(record)
     if options.json:
         write_result(options.json, record)
+    show(record)
     if options.output is not None:
         plot(record, options.output)
     return 0

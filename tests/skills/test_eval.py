@@ -70,6 +70,30 @@ def test_figures_come_with_units_and_the_policy(capsys, monkeypatch, tmp_path):
     ]
 
 
+def test_figures_are_kept_though_nobody_reads_the_table(monkeypatch, tmp_path):
+    def closed(record):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(evaluation, "show", closed)
+    monkeypatch.setattr(
+        evaluation, "evaluate", lambda *_: [{"episode": 0, "success": 1.0, "length": 2.0}]
+    )
+    path = tmp_path / "random.json"
+    with pytest.raises(BrokenPipeError):
+        evaluation.main(["pick", "--policy", "random", "--episodes", "1", "--json", str(path)])
+    assert json.loads(path.read_text())["success_at_end"]["mean"] == 1.0
+
+
+def test_a_policy_in_a_folder_with_brackets_is_told(capsys):
+    record = {
+        "skill": "pick", "split": "val", "episodes": 1, "policy": "learned", "actions": "mean",
+        "checkpoint": "[/runs]/[bold]/policy.safetensors", "steps_per_second": 10.0,
+        **summarise([{"episode": 0, "success": 1.0, "length": 5.0}]),
+    }  # fmt: skip
+    evaluation.show(record)
+    assert "[/runs]/[bold]/policy.safetensors" in capsys.readouterr().out
+
+
 def test_a_policy_may_be_judged_by_other_numbers_of_its_task(pick_checkpoint, tmp_path):
     path = tmp_path / "short.json"
     common = ["--checkpoint", str(pick_checkpoint), "--episodes", "2", "--workers", "1"]

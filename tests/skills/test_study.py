@@ -162,6 +162,7 @@ def test_figures_do_not_depend_on_the_number_of_workers(pick_checkpoint, tmp_pat
         (["flight"], "unknown study 'flight': choose one of emergent_navigation"),
         (["emergent_navigation", "--episodes", "0"], "--episodes must be at least 1"),
         (["emergent_navigation", "--max-steps", "0"], "--max-steps must be at least 1"),
+        (["emergent_navigation", "--output", "any.txt"], r"--output must end in \.png, found any"),
         (["emergent_navigation", "--split", "moon"], "unknown split 'moon'"),
         (["emergent_navigation", "--checkpoint", "here"], "must be LABEL=PATH, found 'here'"),
         (["emergent_navigation", "--checkpoint", "a=untrained", "--checkpoint", "a=untrained"],

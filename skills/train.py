@@ -302,7 +302,8 @@ def _train(settings: Any, environments: Any, run: Path, metadata: dict[str, Any]
     if group.main:
         _say(f"training {settings.skill} in {run}, {beginning}; starting {count} environments ...")
         _say(f"(figures come with every {trainer.rollout_steps:,} steps{first_start()})")
-    with closing(Validation(settings, run, _say)) as validation:
+    validation = Validation(settings, run, _say, trainer.steps)
+    with closing(validation) if group.main else nullcontext():  # its files are the first process's
         if settings.validate_every:
             trainer.after_update = validation
         trainer.train()

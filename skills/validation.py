@@ -49,13 +49,18 @@ class Validation:
         settings: Of the training.
         run: Its directory, or that of the stage.
         say: Tells the person.
+        steps: With which the training goes on: what was judged up to there is not judged again.
     """
 
-    def __init__(self, settings: Any, run: Path, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, settings: Any, run: Path, say: Callable[[str], None], steps: int = 0
+    ) -> None:
         """Judge nothing yet."""
         self._settings, self._run, self._say = settings, run, say
         self._process: Any = None
-        self._steps = 0  # of the policy that is judged now, or was last
+        # Of the policy that is judged now, or was last
+        before = read_validation(run) if settings.validate_every else []
+        self._steps = max((row["steps"] for row in before if row["steps"] <= steps), default=0)
         self._candidate, self._result = run / "validated.safetensors", run / "validated_result.json"
         self._film = run / "validated.mp4"
 
@@ -115,14 +120,15 @@ class Validation:
         if self._film.is_file():
             os.replace(self._film, self._run / FILM)  # for the tracker
         row = {"steps": self._steps, **json.loads(self._result.read_text())}
-        rows = read_validation(self._run)
+        # What came after the checkpoint of a run that was resumed does not count
+        rows = [old for old in read_validation(self._run) if old["steps"] < self._steps]
         best = max((old["success"]["mean"] for old in rows), default=-1.0)
-        with (self._run / LOG).open("a") as log:
-            log.write(json.dumps(row) + "\n")
         success, note = row["success"], ""
         if success["mean"] > best:
             note = f", the best so far: {self._run / BEST}"
             copy_policy(self._candidate, self._run / BEST)
+        lines = "".join(json.dumps(each) + "\n" for each in [*rows, row])
+        write_atomically(self._run / LOG, lines.encode())
         told = ", ".join(f"{100 * success[key]:.1f}" for key in ("low", "high"))
         self._say(
             f"validation at step {self._steps:,}: {100 * success['mean']:.1f} % [{told}]{note}"
@@ -135,10 +141,22 @@ def read_validation(run: Path) -> list[dict[str, Any]]:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """Rows of a log; a run that was resumed overwrites what came after its checkpoint."""
+    """Rows of a log; a run that was resumed overwrites what came after its checkpoint.
+
+    A last line that is cut off is left out: it is just being written, or who wrote it was killed.
+
+    Raises:
+        UserError: A line is no row.
+    """
     rows: dict[float, dict[str, Any]] = {}
-    for line in path.read_text().splitlines():
-        row = json.loads(line)
+    for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):
+        try:
+            row = json.loads(line)
+            _ = row["steps"]
+        except (ValueError, TypeError, KeyError):
+            if not line.endswith("\n"):
+                break
+            raise UserError(f"{path}:{number}: expected a row with its steps") from None
         rows = {steps: old for steps, old in rows.items() if steps < row["steps"]}
         rows[row["steps"]] = row
     return list(rows.values())

@@ -120,6 +120,18 @@ def test_an_interrupted_training_is_no_success_for_the_shell(
     assert interrupted or told[-1].startswith(judged)
 
 
+def test_a_process_beside_the_first_leaves_the_files_of_a_validation(monkeypatch, tmp_path):
+    group = SimpleNamespace(size=2, main=False)
+    trainer = SimpleNamespace(
+        steps=7, rollout_steps=64, group=group, interrupted=False, train=lambda: None
+    )
+    monkeypatch.setattr(train, "Trainer", lambda *_, **__: trainer)
+    judged = tmp_path / "validated.safetensors"
+    judged.touch()
+    train.main(["open_cab", "stages=[]", "validate_every=32", f"run={tmp_path}"])
+    assert judged.exists()
+
+
 def test_the_batched_system_trains_pick(tmp_path):
     run = [*TINY, f"run={tmp_path}", "trainer.system=batched", "trainer.total_steps=64"]
     assert train.main(["pick", "stages=[]", *run]) == 0

@@ -1,6 +1,7 @@
 """Policies that are judged while they are trained."""
 
 import json
+from types import SimpleNamespace
 
 import imageio_ffmpeg
 import pytest
@@ -12,6 +13,7 @@ from skills.settings import CHECKPOINTS
 from skills.train import load_settings, main
 from skills.validation import BEST, LOG, read_validation
 from ver import load_policy
+from ver.checkpoint import copy_policy
 from ver.trackers import TRACKERS
 
 TINY = [
@@ -83,6 +85,50 @@ def test_a_resumed_run_overwrites_what_came_after_its_checkpoint(tmp_path):
     steps = [100, 200, 300, 200, 250]
     (tmp_path / LOG).write_text("".join(json.dumps({"steps": s}) + "\n" for s in steps))
     assert [row["steps"] for row in read_validation(tmp_path)] == [100, 200, 250]
+
+
+def judged(tmp_path, steps, mean):
+    """A validation whose policy of so many steps has come to a success."""
+    settings = load_settings("pick", ["validate_every=100"])
+    found = validation.Validation(settings, tmp_path, lambda _: None, steps)
+    (tmp_path / "policy.safetensors").write_bytes(str(steps).encode())
+    (tmp_path / "policy.json").write_text("{}")
+    copy_policy(tmp_path / "policy.safetensors", found._candidate)
+    success = {"mean": mean, "low": 0.0, "high": 1.0}
+    found._result.write_text(json.dumps({"episodes": 2, "success": success}))
+    found._steps, found._process = steps, SimpleNamespace(exitcode=0, join=lambda: None)
+    found._take(wait=False)
+    return found
+
+
+def test_what_came_after_the_checkpoint_of_a_resumed_run_is_no_rival(tmp_path):
+    for steps, mean in ((100, 0.2), (200, 0.9), (300, 0.4)):
+        judged(tmp_path, steps, mean)
+    assert (tmp_path / BEST).read_bytes() == b"200"
+    judged(tmp_path, 200, 0.5)  # killed, and gone on from step 150
+    assert (tmp_path / BEST).read_bytes() == b"200"
+    judged(tmp_path, 300, 0.7)
+    assert (tmp_path / BEST).read_bytes() == b"300"
+    assert [row["steps"] for row in read_validation(tmp_path)] == [100, 200, 300]
+
+
+def test_a_row_that_was_cut_off_does_not_end_the_training(tmp_path):
+    (tmp_path / LOG).write_text('{"steps": 50, "suc')
+    judged(tmp_path, 100, 0.5)
+    assert [row["steps"] for row in read_validation(tmp_path)] == [100]
+
+
+@pytest.mark.parametrize(("resumed", "begun"), [(100, []), (299, []), (300, [300])])
+def test_a_resumed_training_does_not_judge_again_what_was_judged(
+    tmp_path, monkeypatch, resumed, begun
+):
+    judged(tmp_path, 100, 0.5)
+    judged(tmp_path, 200, 0.5)
+    settings, found = load_settings("pick", ["validate_every=100"]), []
+    again = validation.Validation(settings, tmp_path, print, 200)
+    monkeypatch.setattr(again, "_begin", lambda trainer: found.append(trainer.steps))
+    again(SimpleNamespace(steps=resumed), {})
+    assert found == begun
 
 
 def test_other_simulators_are_refused():

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from rearrange.command_line import OneLineParser, output_file
+from rearrange.command_line import OneLineParser, check_picture, output_file
 from skills.command import run_command
 from skills.validation import read_log, read_validation
 from ver import UserError
 
+SUCCESS = "episode/success"  # in rows of a log
 TICKS = (1, 2, 5, 10, 20, 30, 60, 120, 240)  # [minutes]
 
 
@@ -46,7 +47,10 @@ def _logs(run: Path) -> list[Path]:
 def steps_are_decisions(run: Path) -> bool:
     """Return whether a logged step is a decision that lasts several steps of the world."""
     found = [path for path in (run / "run.json", *run.glob("*/run.json")) if path.is_file()]
-    about = json.loads(found[0].read_text()) if found else {}
+    try:
+        about = json.loads(found[0].read_text()) if found else {}
+    except ValueError:
+        raise UserError(f"{found[0]} is no JSON: give the directory of a training run") from None
     task = about.get("metadata", {}).get("task", {})
     return task.get("action", {}).get("repeat", 1) > 1
 
@@ -58,7 +62,7 @@ def validation_points(run: Path) -> list[tuple[float, float, float, float]]:
         for row in read_validation(log.parent):
             success = row["success"]
             points.append((before + row["steps"], success["mean"], success["low"], success["high"]))
-        before += read_log(log)[-1]["steps"]
+        before += max((row["steps"] for row in read_log(log)), default=0.0)
     return points
 
 
@@ -83,14 +87,28 @@ def load_pyplot() -> Any:
     return pyplot
 
 
+def read_curve(run: Path) -> list[dict[str, Any]]:
+    """Rows of a run's log that tell of success.
+
+    Raises:
+        UserError: There are none.
+    """
+    rows = [row for row in read_rows(run) if SUCCESS in row]
+    if not rows:
+        raise UserError(
+            f"{run}: no row of its log has {SUCCESS}: no episode has ended, or none can succeed"
+        )
+    return rows
+
+
 def plot(runs: Sequence[Path], output: Path) -> None:
     """Success and causes of failure against steps, with minutes on top."""
+    curves = {run: read_curve(run) for run in runs}
     pyplot = load_pyplot()
     figure, (success, failures) = pyplot.subplots(1, 2, figsize=(11, 4), layout="constrained")
-    for run in runs:
-        rows = [row for row in read_rows(run) if "episode/success" in row]
+    for run, rows in curves.items():
         steps = [row["steps"] / 1e6 for row in rows]
-        (line,) = success.plot(steps, [row["episode/success"] for row in rows], label=run.name)
+        (line,) = success.plot(steps, [row[SUCCESS] for row in rows], label=run.name)
         points = np.array(validation_points(run)).reshape(-1, 4)
         if len(points):
             mean = points[:, 1]
@@ -108,11 +126,12 @@ def plot(runs: Sequence[Path], output: Path) -> None:
             top.set_xticks(np.interp(ticks, minutes, steps), [str(t) for t in ticks])
             top.set_xlabel("minutes")
     unit = "decisions" if any(map(steps_are_decisions, runs)) else "environment steps"
+    whose = f"failed, {runs[-1].name}" if len(curves) > 1 else "failed"
     titles = ("success at end (lines: training episodes)", "share of training episodes")
     for axes, title in zip((success, failures), titles, strict=True):
         axes.set(xlabel=f"{unit} [million]", ylabel=title, ylim=(0, 1))
         axes.grid(alpha=0.3)
-        axes.legend(fontsize="small", title="failed" if axes is failures else None)
+        axes.legend(fontsize="small", title=whose if axes is failures else None)
     output.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(output, dpi=110)
 
@@ -123,6 +142,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("runs", nargs="+", type=Path, help="run directories")
     parser.add_argument("--output", type=output_file, required=True, help="PNG to write")
     options = parser.parse_args(arguments)
+    check_picture(options)
     plot(options.runs, options.output)
     return 0
 

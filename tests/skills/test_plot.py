@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from rearrange.errors import UserError
 from skills import plot
+from ver import UserError as VerUserError
 
 
 @pytest.mark.parametrize(
@@ -20,6 +22,34 @@ def test_steps_of_repeated_actions_are_decisions(tmp_path, about, expected):
     if about is not None:
         (tmp_path / "run.json").write_text(json.dumps(about))
     assert plot.steps_are_decisions(tmp_path) == expected
+
+
+def test_of_a_log_that_is_being_written_the_whole_rows_are_read(tmp_path):
+    log = tmp_path / "metrics.jsonl"
+    log.write_text('{"steps": 1, "seconds": 2, "episode/success": 0.5}\n{"ste')
+    assert [row["steps"] for row in plot.read_curve(tmp_path)] == [1]
+    log.write_text('{"ste\n{"steps": 1}\n')
+    with pytest.raises(UserError, match=r"metrics\.jsonl:1: expected a row with its steps"):
+        plot.read_curve(tmp_path)
+
+
+@pytest.mark.parametrize("rows", ["", '{"steps": 1, "seconds": 2}\n'])
+def test_a_run_of_which_no_success_is_known_is_told(tmp_path, rows):
+    (tmp_path / "metrics.jsonl").write_text(rows)
+    assert plot.validation_points(tmp_path) == []
+    with pytest.raises(VerUserError, match="no row of its log has episode/success"):
+        plot.plot([tmp_path], tmp_path / "curves.png")
+
+
+def test_what_describes_a_run_and_is_broken_is_told(tmp_path):
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(VerUserError, match=r"run\.json is no JSON"):
+        plot.steps_are_decisions(tmp_path)
+
+
+def test_curves_are_written_as_a_picture_and_nothing_else(tmp_path):
+    with pytest.raises(UserError, match=r"--output must end in \.png, found .*curves\.txt"):
+        plot.main([str(tmp_path), "--output", str(tmp_path / "curves.txt")])
 
 
 @pytest.mark.parametrize(

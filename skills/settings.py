@@ -382,6 +382,10 @@ def environments_of(metadata: dict[str, Any], split: str) -> SkillEnvironments |
     """The environments in which a checkpoint with that metadata was trained, in another split.
 
     Raises:
-        UserError: It was trained on a task of habitat-lab.
+        UserError: It was trained on a task of habitat-lab, or in no environment of ours.
     """
+    if "skill" not in metadata:
+        raise UserError(
+            "the policy was trained by ver alone, in an environment that it does not tell: make that one"
+        )
     return kind_of(metadata["skill"]).from_metadata(metadata, split)

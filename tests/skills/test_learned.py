@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+import rearrange
 from rearrange.action_pipeline import to_physical
 from rearrange.env import RearrangeEnv
 from rearrange.sim.mujoco import SimulatorConfig
@@ -22,6 +23,14 @@ CASES = [
     ("navigate", ("task.floor_map=true",)),
     ("navigate", ("task.map_way=true",)),
 ]
+
+
+def test_a_policy_of_no_environment_of_ours_makes_none():
+    runner = load_policy("pick")
+    runner.policy.metadata = {}
+    told = "trained by ver alone, in an environment that it does not tell"
+    with pytest.raises(rearrange.UserError, match=told):
+        runner.make_env()
 
 
 @pytest.mark.parametrize(("name", "overrides"), CASES)

@@ -11,6 +11,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -106,8 +107,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--output",
         type=output_folder,
         metavar="DIR",
-        required=True,
-        help=f"where <skill>/{NAME}_<split>.json.gz goes",
+        default=Path("runs") / "hand_offs",
+        help=f"where <skill>/{NAME}_<split>.json.gz goes (runs/hand_offs)",
     )
     options = parser.parse_intermixed_args(arguments)
     check_counts(options, "episodes", "workers")

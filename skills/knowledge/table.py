@@ -24,6 +24,7 @@ EXEMPT: dict[str, str] = {  # file or folder -> why it may read the simulator's 
     "planner/interactions.py": "the judge's rules: what has come about, for the record only",
     "planner/judge.py": "the judge: its findings leave it in the record alone",
     "planner/hand_offs.py": "records states as starts for training",
+    "planner/blind_drives.py": "records states as starts for training",
     "planner/rollouts.py": "records what cameras see and what was done, for data sets",
     "planner/nav_film.py": "draws",
     "planner/video.py": "draws",

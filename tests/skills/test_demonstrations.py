@@ -5,6 +5,7 @@ import pytest
 from safetensors.torch import load_file
 
 from rearrange.errors import UserError
+from rearrange.tasks.map_way import MAP_WAY
 from skills import train
 from skills.command import USER_ERRORS
 from skills.demonstrations import Recorder, record
@@ -30,7 +31,9 @@ def test_replaying_what_was_shown_does_the_task_again(skill):
         now = world.observe()
         if world.elapsed_steps < 30:  # later, roundings have added up
             for key, values in shown.observations.items():
-                off = np.abs(np.asarray(now[key]) - values[index].numpy()) > 0.05
+                # The way over the map leads through the next cell where a rounding decides between two
+                far = 0.05 if key != MAP_WAY else 0.25
+                off = np.abs(np.asarray(now[key]) - values[index].numpy()) > far
                 assert off.mean() < 0.01  # an edge may lie in the next pixel
         _, _, _, _, info = world.step(action)
     assert info["metrics"]["success"]

@@ -38,6 +38,7 @@ GOOD = {  # what has to stand before the options
     "skills.hub push": [FILE, "me/pick"],
     "skills.hub pull": ["me/pick"],
     "nav.view": ["pointnav"],
+    "planner.blind_drives": ["navigate"],
     "planner.eval": ["tidy_house"],
     "planner.page": [FILE],
     "skills.study": ["emergent_navigation"],

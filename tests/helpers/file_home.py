@@ -157,5 +157,4 @@ def known_home(
     """Path of a home that is written, and forgotten at the end."""
     found = write_home(folder, name, words, furniture=furniture).resolve()
     yield str(found)
-    registry._register_file.cache_clear()
     registry.unregister_homes(read_home(found).spec)

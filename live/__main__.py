@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from live.controls import LAST
 from planner.replanning import NEW_PLANS
 from rearrange.caching import first_start
 from rearrange.command_line import OneLineParser
@@ -85,7 +86,7 @@ def _check(options: Any) -> None:
         raise UserError("--replan is for chores by plan: leave it out")
     for name, low, high in (
         ("replan", 0, 100),
-        ("episode", 0, 2**31),
+        ("episode", 0, LAST),
         ("episodes", 0, 10**9),
         ("port", 1, 65535),
     ):

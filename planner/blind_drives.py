@@ -15,12 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from planner.hand_offs import keep_resting, save_starts, snapshot
+from planner.hand_offs import snapshot, write_starts
 from rearrange.command_line import OneLineParser, check_counts, output_folder
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.errors import UserError
-from skills.command import Slowly, run_command, short_path
+from rearrange.robot.actions import HOLD, LET_GO
+from rearrange.sim.base import NOTHING
+from skills.command import Slowly, run_command
 from skills.jobs import processors
 from skills.players import UNSEEN, argument_of
 from skills.provenance import command_line
@@ -75,10 +77,12 @@ class BlindDriver:
         """Drive ahead, bending to a side in [-1, 1]; False where the robot gets on, or the episode ends."""
         world, count = self._world, 0
         places = world.robot.actions
-        fastest = world.task.action.scale(places)  # the task keeps in the hand what is there
+        fastest = world.task.action.scale(places)
+        action = np.zeros(len(fastest))
+        action[places.forward] = fastest[places.forward]
+        # What is in the hand stays there, and nothing is taken on the way
+        action[places.grip] = LET_GO if world.state.held_object[0] == NOTHING else HOLD
         for _ in range(LONGEST):
-            action = np.zeros(len(fastest))
-            action[places.forward] = fastest[places.forward]
             turn = CURVE * side if count < GIVES_WAY else np.sign(side)
             action[places.turn] = turn * fastest[places.turn]
             before = world.state.base_pose[0, :2].copy()
@@ -138,10 +142,8 @@ def main(arguments: Sequence[str]) -> None:
     starts = [(options.skill, found[number]) for number in sorted(found)]
     command = command_line("planner.blind_drives", arguments)
     where = (options.output, NAME, options.split, options.seed, command, environments.robot)
-    for path in save_starts(starts, *where):
-        toppling = keep_resting(path)
-        left_out = f" ({toppling} left out: something would topple)" if toppling else ""
-        print(f"start states: {short_path(path) if path.exists() else 'none'}{left_out}")
+    for line in write_starts(starts, *where):
+        print(line)
 
 
 if __name__ == "__main__":

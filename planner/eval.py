@@ -25,7 +25,7 @@ from planner.evaluation import (
     run_episodes,
 )
 from planner.executive import ExecutiveSettings
-from planner.hand_offs import keep_resting, save_starts
+from planner.hand_offs import write_starts
 from planner.journal import Journal, declared_files
 from planner.page import page
 from planner.planning import plan_episodes
@@ -262,24 +262,24 @@ def _evaluate(
         write_json(options.json, summary)
     if options.ledger is not None:
         write_result(options.ledger, without_records(summary))
-    print_summary(summary, console)  # of no use to what reads no more, as `head`
+    written = []
     if options.page is not None:
         write_whole(options.page, page([summary]))
-        console.print(f"page: {short_path(options.page)}")
+        written.append(f"page: {short_path(options.page)}")
     if settings.video_directory is not None:
-        console.print(f"videos: {short_path(settings.video_directory)}")
+        written.append(f"videos: {short_path(settings.video_directory)}")
     if options.record_hand_offs is not None:
         records.sort(key=lambda record: record.index)
         starts = [start for record in records for start in record.starts]
         where = (options.record_hand_offs, settings.task, settings.split, settings.seed)
-        for path in save_starts(starts, *where, origin["command"], settings.robot):
-            toppling = keep_resting(path)
-            left_out = f" ({toppling} left out: something would topple)" if toppling else ""
-            console.print(
-                f"start states: {short_path(path) if path.exists() else 'none'}{left_out}"
-            )
+        written += write_starts(starts, *where, origin["command"], settings.robot)
     if journal is not None:
         journal.delete()
+    print_summary(
+        summary, console
+    )  # last: nothing is lost where nobody reads on, as after `| head -1`
+    for line in written:
+        console.print(line)
     return 0
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -24,6 +25,7 @@ from rearrange.sim.config import SimulatorConfig
 from rearrange.sim.mujoco import MujocoSimulator
 from rearrange.sim.rest import drift
 from skills.base import SkillArgument, as_episode
+from skills.command import short_path
 from skills.registry import effect_of
 
 Start = tuple[str, Episode]  # a skill, and the state in which it began
@@ -165,3 +167,18 @@ def keep_resting(path: Path) -> int:
     elif len(at_rest) < len(recorded):
         replace(recorded, episodes=at_rest).save(path)
     return len(recorded) - len(at_rest)
+
+
+def write_starts(starts: Iterable[Start], *where: Any) -> list[str]:
+    """Write starts that are at rest, as `save_starts` and `keep_resting`; tell of each file in a line.
+
+    Args:
+        starts: What was recorded.
+        where: The other arguments of `save_starts`.
+    """
+    lines = []
+    for path in save_starts(starts, *where):
+        toppling = keep_resting(path)
+        left_out = f" ({toppling} left out: something would topple)" if toppling else ""
+        lines.append(f"start states: {short_path(path) if path.exists() else 'none'}{left_out}")
+    return lines

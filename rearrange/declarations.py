@@ -123,6 +123,17 @@ def as_number(path: Path, key: str, value: Any) -> float:
     return float(value)
 
 
+def as_number_within(
+    path: Path, key: str, value: Any, ends: tuple[float, float], unit: str = ""
+) -> float:
+    """A number from the first to the second of these ends."""
+    number = as_number(path, key, value)
+    if not ends[0] <= number <= ends[1]:
+        allowed = f"{ends[0]:g} to {ends[1]:g}{unit and f' {unit}'}"
+        raise UserError(f"{path}: {key}: a number from {allowed} is expected, not {value!r:.60}")
+    return number
+
+
 def as_numbers(path: Path, key: str, value: Any, count: int) -> tuple[float, ...]:
     """So many finite numbers."""
     if not isinstance(value, list) or len(value) != count:

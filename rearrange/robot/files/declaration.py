@@ -15,6 +15,7 @@ from rearrange.declarations import (
     as_mapping,
     as_name,
     as_number,
+    as_number_within,
     as_numbers,
     as_record,
     as_text,
@@ -170,15 +171,6 @@ def _positive(path: Path, key: str, value: Any) -> float:
     return number
 
 
-def _length(path: Path, key: str, value: Any, ends: tuple[float, float]) -> float:
-    number = as_number(path, key, value)
-    if not ends[0] <= number <= ends[1]:
-        raise UserError(
-            f"{path}: {key}: {ends[0]:g} to {ends[1]:g} m are expected, not {value!r:.60}"
-        )
-    return number
-
-
 Value = TypeVar("Value")
 
 
@@ -232,7 +224,9 @@ def _base(path: Path, value: Any) -> BaseWords:
     )
     return BaseWords(
         radius=radius,
-        height=None if height is None else _length(path, "base.height", height, HEIGHTS),
+        height=None
+        if height is None
+        else as_number_within(path, "base.height", height, HEIGHTS, "m"),
         body=as_text(path, "base.body", raw.get("body", ""), empty=True),
         place=as_numbers(path, "base.place", raw.get("place", [0.0, 0.0, 0.0]), 3),
         turn=as_number(path, "base.turn", raw.get("turn", 0.0)),
@@ -254,8 +248,8 @@ def _cup(path: Path, value: Any) -> CupWords:
     return CupWords(
         at=at if isinstance(at, str) else as_numbers(path, "cup.at", at, 3),
         along=DIRECTIONS[along],
-        length=_length(path, "cup.length", raw.get("length", 0.08), CUP_LENGTHS),
-        radius=_length(path, "cup.radius", raw.get("radius", 0.025), CUP_RADII),
+        length=as_number_within(path, "cup.length", raw.get("length", 0.08), CUP_LENGTHS, "m"),
+        radius=as_number_within(path, "cup.radius", raw.get("radius", 0.025), CUP_RADII, "m"),
     )
 
 

@@ -13,7 +13,7 @@ from rearrange.declarations import (
     as_file,
     as_mapping,
     as_name,
-    as_number,
+    as_number_within,
     as_numbers,
     as_record,
     parse_yaml,
@@ -123,18 +123,9 @@ def _object(path: Path, key: str, value: Any) -> ObjectWords:
         model=model,
         texture=None if texture is None else as_file(path, f"{key}.texture", texture),
         color=color,
-        mass=None if mass is None else _between(path, f"{key}.mass", mass, MASSES),
+        mass=None if mass is None else as_number_within(path, f"{key}.mass", mass, MASSES, "kg"),
         count=count,
         turn=as_numbers(path, f"{key}.turn", raw.get("turn", [0, 0, 0]), 3),
-        scale=_between(path, f"{key}.scale", raw.get("scale", 1.0), SCALES),
+        scale=as_number_within(path, f"{key}.scale", raw.get("scale", 1.0), SCALES),
         collision=collision,
     )
-
-
-def _between(path: Path, key: str, value: Any, ends: tuple[float, float]) -> float:
-    number = as_number(path, key, value)
-    if not ends[0] <= number <= ends[1]:
-        raise UserError(
-            f"{path}: {key}: a number from {ends[0]:g} to {ends[1]:g} is expected, not {value!r:.60}"
-        )
-    return number

@@ -5,7 +5,6 @@ import pytest
 from safetensors.torch import load_file
 
 from rearrange.errors import UserError
-from rearrange.tasks.map_way import MAP_WAY
 from skills import train
 from skills.command import USER_ERRORS
 from skills.demonstrations import Recorder, record
@@ -20,7 +19,7 @@ SMALL = ["camera_size=16", "split=val", "starts.paths=[]", "sensors=depth"]
 def test_replaying_what_was_shown_does_the_task_again(skill):
     environments = make_environments(load_settings(skill, SMALL))
     recorder = Recorder(environments)
-    recorder.begin(5)
+    recorder.begin(6)  # none in which the way over the map hangs on the rounding of a cell
     shown, success = recorder.episode()
     while not success:
         shown, success = recorder.episode()
@@ -31,9 +30,7 @@ def test_replaying_what_was_shown_does_the_task_again(skill):
         now = world.observe()
         if world.elapsed_steps < 30:  # later, roundings have added up
             for key, values in shown.observations.items():
-                # The way over the map leads through the next cell where a rounding decides between two
-                far = 0.05 if key != MAP_WAY else 0.25
-                off = np.abs(np.asarray(now[key]) - values[index].numpy()) > far
+                off = np.abs(np.asarray(now[key]) - values[index].numpy()) > 0.05
                 assert off.mean() < 0.01  # an edge may lie in the next pixel
         _, _, _, _, info = world.step(action)
     assert info["metrics"]["success"]

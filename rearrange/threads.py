@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
+PARTS = 4  # into which rows are cut for each thread: some take longer
 Work = Callable[[int, int], None]  # of a part, and of the thread that does it, from 0
 
 
@@ -53,8 +54,22 @@ class Threads:
         for other in others:
             other.result()
 
+    def rows(self, work: Callable[[slice], None], count: int) -> None:
+        """Do all of `count` rows once, some at a time; raises as `each`."""
+        parts = 1 if self.count == 1 else min(PARTS * self.count, count)
+        edges = [count * part // parts for part in range(parts + 1)] if parts else [0]
+
+        def some(part: int, thread: int) -> None:
+            del thread
+            work(slice(edges[part], edges[part + 1]))
+
+        self.each(some, parts)
+
     def close(self) -> None:
         """End the threads; safe to call twice."""
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
+
+
+ALONE = Threads()  # the caller's

@@ -28,6 +28,7 @@ from rearrange.tasks.base import DEPTH_RANGE, Task
 from rearrange.tasks.fitness import draw
 from rearrange.tasks.sampling import at_home, source_of
 from rearrange.tasks.true_state import DEPTH, STATE, TRUE_STATE, TrueState, check_sensors
+from rearrange.threads import Threads
 
 # Of a world that is trained in: making a generated apartment takes as long as a trained policy's episode
 EPISODES_PER_HOME = 64
@@ -115,6 +116,7 @@ class Worlds:
             robot = find_robot((simulator or SimulatorConfig()).robot)
         scene = spec_of_homes(homes)
         self.task = make_task(task, config, world_count, robot, scene)
+        self.task.threads = Threads(threads)
         self.starts = starts or RecordedStarts()
         self.starts.check(task, split, homes, robot.name)
         self.pipeline = ActionPipeline(self.task, world_count)
@@ -320,4 +322,5 @@ class Worlds:
 
     def close(self) -> None:
         """Free the simulator."""
+        self.task.threads.close()
         self.simulator.close()

@@ -30,6 +30,7 @@ from rearrange.settings import check_config, check_ranges, setting
 from rearrange.sim.base import SimState, Simulator
 from rearrange.tasks.sampling import Scene
 from rearrange.tasks.sensors import PER_JOINT, SENSOR_PARTS
+from rearrange.threads import ALONE
 
 DEPTH_RANGE = 10.0  # [m], depth is clipped here and divided by it (habitat-lab)
 
@@ -173,9 +174,7 @@ def each_world(begin: Any, mask: Any, evaluate: Any, observe: Any) -> Compiled:
 
 
 class Task:
-    """A task over N worlds. One file per task; everything about it stands there.
-
-    The sizes that such a file tells at its beginning are those with Fetch's seven joints.
+    """A task over N worlds. All about it stands in one file, which tells sizes with Fetch's seven joints.
 
     Attributes:
         name: How users call it.
@@ -192,6 +191,7 @@ class Task:
         scene: The kind of home in which it takes place.
         action_slice: Where its action stands in a robot's full one; `action_size` is its length.
         memory: One record per world [N].
+        threads: That share its work on many worlds; whoever has more than one sets it.
         settings: The config as a record [1], for compiled code.
     """
 
@@ -227,6 +227,7 @@ class Task:
         of_parts = [(name, "f8", (len(scene.parts),)) for name in self.PART_MEMORY]
         kind = one_dtype([*shared, *self.MEMORY, *of_parts])
         self.memory = np.zeros(world_count, kind)
+        self.threads = ALONE
         self.outcome = Outcome(world_count, self.REWARDS, self.FAILURES)
         sizes = self.observation_sizes(self.robot)
         fields = [(key, "f4", (size,)) for key, size in sizes.items()]

@@ -99,7 +99,7 @@ class FloorTask(Task):
     ) -> dict[str, np.ndarray]:
         """The sights; see Task."""
         starts, places = self.memory["base_start"], self.memory[self.TOLD]
-        return self._sights.look(simulator, depths, remember, starts, places, ids)
+        return self._sights.look(simulator, depths, remember, starts, places, ids, self.threads)
 
     def way(self, episode: Episode) -> DistanceField | None:
         """The way left from everywhere near in an episode [m]; None where there is none."""

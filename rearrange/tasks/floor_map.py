@@ -18,6 +18,7 @@ from rearrange.render.camera import FAR, Camera, look_at
 from rearrange.robot import RobotSpec
 from rearrange.sim.base import SimState
 from rearrange.tasks.sensors import gps_compass
+from rearrange.threads import ALONE, Threads
 
 FLOOR_MAP = "floor_map"  # key of the observation
 CHANNELS = 3  # something stands there; floor was seen, the base has been there; the goal
@@ -173,6 +174,7 @@ class FloorMap:
         pushes: np.ndarray,
         depths: np.ndarray,
         unit: float,
+        threads: Threads = ALONE,
     ) -> None:
         """Add depth images to the maps, and what the bases bumped into; the same again changes nothing.
 
@@ -184,18 +186,35 @@ class FloorMap:
             pushes: 1 where a base was driven ahead and did not go, -1 likewise back, else 0 [N].
             depths: [K, H, W, 1].
             unit: What counts as 1 in them [m].
+            threads: That share the work.
         """
         height, width = depths.shape[1:3]
         if self._rays.shape[:2] != (height, width):
             camera = Camera(height, width, self._camera.field_of_view)
             self._rays = camera.rays() @ self._turn.T
         eye, poses = np.array(self._camera.position), state.base_pose
-        _add_all(ids, remember, self.grids, depths, unit, eye, self._rays, starts, poses, pushes)
+
+        def add(some: slice) -> None:
+            _add_all(
+                ids[some], remember, self.grids, depths[some], unit, eye, self._rays, starts, poses, pushes
+            )  # fmt: skip
+
+        threads.rows(add, len(ids))
 
     def show(
-        self, ids: np.ndarray, state: SimState, starts: np.ndarray, goals: np.ndarray, size: int
+        self,
+        ids: np.ndarray,
+        state: SimState,
+        starts: np.ndarray,
+        goals: np.ndarray,
+        size: int,
+        threads: Threads = ALONE,
     ) -> np.ndarray:
         """Pictures of K maps [K, size, size, CHANNELS] uint8, with places to go to [N, 3], world frame, m."""
         out = np.empty((len(ids), size, size, CHANNELS), np.uint8)
-        _show_all(ids, self.grids, starts, state.base_pose, goals, out)
+
+        def show(some: slice) -> None:
+            _show_all(ids[some], self.grids, starts, state.base_pose, goals, out[some])
+
+        threads.rows(show, len(ids))
         return out

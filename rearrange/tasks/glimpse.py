@@ -16,6 +16,7 @@ from gymnasium import spaces
 from rearrange.caching import cached_njit
 from rearrange.render.camera import Camera
 from rearrange.sim.base import Simulator
+from rearrange.threads import ALONE, Threads
 
 GLIMPSE = "glimpse"  # key of the observation
 FINE = 192  # pixels along each side of the camera's own image
@@ -30,7 +31,13 @@ def glimpse_space(size: int) -> spaces.Box:
     return spaces.Box(0.0, 1.0, (size, size, 1), np.float32)
 
 
-def glimpses(simulator: Simulator, points: np.ndarray, size: int, ids: np.ndarray) -> np.ndarray:
+def glimpses(
+    simulator: Simulator,
+    points: np.ndarray,
+    size: int,
+    ids: np.ndarray,
+    threads: Threads = ALONE,
+) -> np.ndarray:
     """What the head cameras see closely around a point in each of K worlds.
 
     Args:
@@ -38,6 +45,7 @@ def glimpses(simulator: Simulator, points: np.ndarray, size: int, ids: np.ndarra
         points: World frame [N, 3], m.
         size: Pixels along each side.
         ids: Of these worlds [K].
+        threads: That share the work.
 
     Returns:
         [K, size, size, 1] float32 in [0, 1]: a half is as far as the point, 0 and 1 RELIEF nearer and farther.
@@ -45,8 +53,13 @@ def glimpses(simulator: Simulator, points: np.ndarray, size: int, ids: np.ndarra
     fine = simulator.render_depth(FINE, ids=ids)
     share = Camera(FINE, FINE, simulator.state.robot.camera.field_of_view).half_width
     seen = np.empty((len(fine), size, size, 1), np.float32)
-    for k, i in enumerate(ids.tolist()):
-        _glimpse(fine[k], share, *simulator.camera_pose(i), points[i], seen[k, ..., 0])
+
+    def look(k: int, thread: int) -> None:
+        del thread
+        pose = simulator.camera_pose(int(ids[k]))
+        _glimpse(fine[k], share, *pose, points[ids[k]], seen[k, ..., 0])
+
+    threads.each(look, len(ids))
     return seen
 
 

@@ -20,6 +20,7 @@ from rearrange.gym_ids import LARGEST
 from rearrange.sim.base import SimState
 from rearrange.tasks.floor_map import CELL, CELLS, OBSTACLE, UNKNOWN
 from rearrange.tasks.sensors import gps_compass
+from rearrange.threads import ALONE, Threads
 
 MAP_WAY = "map_way"  # key of the observation
 MERGED = 2  # cells of the map along each side of one of the search
@@ -238,6 +239,7 @@ class MapWay:
         starts: np.ndarray,
         pushes: np.ndarray,
         goals: np.ndarray,
+        threads: Threads = ALONE,
     ) -> np.ndarray:
         """Tell the ways of K worlds [K, SIZE] float32; the same again tells the same.
 
@@ -249,10 +251,15 @@ class MapWay:
             starts: Base poses at the beginnings of the episodes [N, 3].
             pushes: Not 0 where a base was driven and did not go [N].
             goals: World frame [N, 3], m.
+            threads: That share the work.
         """
         out = np.empty((len(ids), SIZE), np.float32)
-        _lead_all(
-            ids, remember, grids, self._costs, self._last,
-            starts, state.base_pose, pushes, goals, out,
-        )  # fmt: skip
+
+        def lead(some: slice) -> None:
+            _lead_all(
+                ids[some], remember, grids, self._costs, self._last,
+                starts, state.base_pose, pushes, goals, out[some],
+            )  # fmt: skip
+
+        threads.rows(lead, len(ids))
         return out

@@ -14,6 +14,7 @@ from rearrange.tasks.base import DEPTH_RANGE
 from rearrange.tasks.floor_map import FLOOR_MAP, FloorMap
 from rearrange.tasks.glimpse import GLIMPSE, glimpse_space, glimpses
 from rearrange.tasks.map_way import MAP_WAY, MapWay
+from rearrange.threads import Threads
 
 SIGHTS = (FLOOR_MAP, MAP_WAY, GLIMPSE)  # keys of observations, and names of settings
 
@@ -59,6 +60,7 @@ class Sights:
         starts: np.ndarray,
         places: np.ndarray,
         ids: np.ndarray,
+        threads: Threads,
     ) -> dict[str, np.ndarray]:
         """What is shown now in K worlds [K, ...]; fresh arrays.
 
@@ -69,17 +71,18 @@ class Sights:
             starts: Base poses at the beginnings of the episodes [N, 3].
             places: Which the robots are told, world frame [N, 3], m.
             ids: Of the K worlds.
+            threads: That share the work.
         """
         found: dict[str, np.ndarray] = {}
         state, size = simulator.state, depths.shape[1]
         if self._map is not None:
             pushes = np.sign(self._driven) * state.base_blocked
-            self._map.add(ids, remember, state, starts, pushes, depths, DEPTH_RANGE)
+            self._map.add(ids, remember, state, starts, pushes, depths, DEPTH_RANGE, threads)
             if FLOOR_MAP in self.shown:
-                found[FLOOR_MAP] = self._map.show(ids, state, starts, places, size)
+                found[FLOOR_MAP] = self._map.show(ids, state, starts, places, size, threads)
             if self._way is not None:
-                told = self._map.grids, state, starts, pushes, places
+                told = self._map.grids, state, starts, pushes, places, threads
                 found[MAP_WAY] = self._way.look(ids, remember, *told)
         if GLIMPSE in self.shown:
-            found[GLIMPSE] = glimpses(simulator, places, size, ids)
+            found[GLIMPSE] = glimpses(simulator, places, size, ids, threads)
         return found

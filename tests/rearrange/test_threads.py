@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 
 from nav.env import NavVectorEnv
 from rearrange import RearrangeVectorEnv, SimulatorConfig
+from rearrange.tasks import make_task
+from rearrange.tasks.navigate import NavigateConfig
+from rearrange.tasks.pick import PickConfig
 from rearrange.threads import Threads, cores
 
 
@@ -20,6 +23,18 @@ def test_every_part_is_done_once_by_some_thread(count, parts):
     assert sorted(part for part, _ in done) == list(range(parts))
     assert {thread for _, thread in done} <= set(range(threads.count))
     threads.close()
+    threads.close()
+
+
+@given(count=st.integers(-1, 5), rows=st.integers(0, 40))
+def test_every_row_is_done_once(count, rows):
+    threads, done = Threads(count), np.zeros(rows, int)
+
+    def work(some):
+        done[some] += 1
+
+    threads.rows(work, rows)
+    assert (done == 1).all()
     threads.close()
 
 
@@ -90,6 +105,19 @@ def test_worlds_do_not_depend_on_the_threads_that_step_them(homes):
     rng = np.random.default_rng(0)
     shape = (6, 10)
     assert_same(*pairs, lambda: rng.uniform(-1.0, 1.0, shape).astype(np.float32), 40)
+
+
+@pytest.mark.parametrize(
+    ("task", "config"),
+    [
+        ("navigate", NavigateConfig(floor_map=True, map_way=True)),
+        ("pick", PickConfig(glimpse=True)),
+    ],
+)
+def test_what_is_made_of_images_does_not_depend_on_threads(task, config):
+    pairs = (RearrangeVectorEnv(7, task, config, "val", threads=n) for n in (1, 3))
+    rng, size = np.random.default_rng(0), make_task(task).action_size
+    assert_same(*pairs, lambda: rng.uniform(-1.0, 1.0, (7, size)).astype(np.float32), 10)
 
 
 def test_images_do_not_depend_on_the_threads_that_draw_them():

@@ -39,25 +39,27 @@ class ImageStack:
 
     def apart(self, observations: dict[str, Tensor], rows: slice) -> list[Tensor]:
         """Returns each image of some rows [N, C, H, W], in [0, 1] and channels last in memory."""
-        return [
-            _scaled(observations[key][rows].permute(0, 3, 1, 2), *scale).contiguous(
-                memory_format=torch.channels_last
-            )
-            for key, scale in zip(self.keys, self._scales, strict=True)
-        ]
+        return [image.permute(0, 3, 1, 2) for image in self._scaled(observations, rows)]
 
     def join(self, observations: dict[str, Tensor], rows: slice) -> Tensor:
         """Returns the images of some rows, stacked along channels, otherwise as `apart`."""
-        images = self.apart(observations, rows)
-        if len(images) == 1:
-            return images[0]
-        return torch.cat(images, 1).contiguous(memory_format=torch.channels_last)
+        images = self._scaled(observations, rows)
+        joined = images[0] if len(images) == 1 else torch.cat(images, 3)
+        return joined.permute(0, 3, 1, 2)
+
+    def _scaled(self, observations: dict[str, Tensor], rows: slice) -> list[Tensor]:
+        """Returns each image of some rows [N, H, W, C], in [0, 1]."""
+        return [
+            _scaled(observations[key][rows], *scale).contiguous()
+            for key, scale in zip(self.keys, self._scales, strict=True)
+        ]
 
 
 def _scaled(images: Tensor, scale: float, shift: float) -> Tensor:
     """Returns scale * images + shift; images that are in [0, 1] already are not copied."""
-    images = images.float()
-    return images if (scale, shift) == (1.0, 0.0) else images * scale + shift
+    if (scale, shift) == (1.0, 0.0):
+        return images.float()
+    return images.to(torch.float32, copy=True).mul_(scale).add_(shift)
 
 
 def _image_scale(box: spaces.Space) -> tuple[float, float]:

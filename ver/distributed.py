@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -26,7 +27,6 @@ from torch.distributed.rendezvous import rendezvous
 from ver.config import DistributedConfig
 from ver.errors import UserError
 
-_PARTING_S = 0.1  # for gloo's threads to let go of the messages before the last one, too
 _LISTEN_INTERVAL_S = 0.1  # seconds between looks at whether another rank wants to stop
 
 
@@ -130,9 +130,9 @@ class ProcessGroup(SingleProcess):
         self.local_size = int(os.environ.get("LOCAL_WORLD_SIZE", self.size))
         self._stop_wanted = self._stop_agreed = self._stop_told = False
         self._listened_at = 0.0
-        # The last message exchanged. Gloo's thread lets go of it a moment after it has arrived; the
-        # last owner of a tensor needs the GIL, and a process that ends meanwhile would abort.
-        self._kept: Any = None
+        # Its functions keep the group that there is when they are imported, as the first optimizer does. Then
+        # gloo's threads would outlive the group, and abort the process that ends while they free a message.
+        import_module("torch.distributed.nn.functional")
         timeout = timedelta(seconds=timeout_s)
         with self._or_lost():
             store, _, _ = next(rendezvous("env://", timeout=timeout))
@@ -158,7 +158,6 @@ class ProcessGroup(SingleProcess):
         first = gradients[0]
         extra = first.new_tensor([*numbers.values(), float(self._stop_wanted)])
         flat = torch.cat([*(gradient.reshape(-1) for gradient in gradients), extra])
-        self._kept = flat
         with self._or_lost():
             dist.all_reduce(flat, group=self._gradients)
         flat /= self.size
@@ -180,7 +179,6 @@ class ProcessGroup(SingleProcess):
             padded = torch.zeros(max(lengths), dtype=torch.uint8)
             padded[: len(data)] = data
             rows = [torch.empty_like(padded) for _ in range(self.size)]
-            self._kept = [*sizes, size, *rows, padded]
             dist.all_gather(rows, padded)
         return [
             json.loads(row[:length].numpy().tobytes())
@@ -191,13 +189,13 @@ class ProcessGroup(SingleProcess):
         """Overwrites tensors with rank 0's, in place."""
         with self._or_lost():
             for tensor in tensors:
-                dense = self._kept = tensor.detach().contiguous()
+                dense = tensor.detach().contiguous()
                 dist.broadcast(dense, 0)
                 tensor.detach().copy_(dense)
 
     def any(self, flag: bool) -> bool:
         """Returns whether the flag is up on any rank."""
-        raised = self._kept = torch.tensor([int(flag)])
+        raised = torch.tensor([int(flag)])
         with self._or_lost():
             dist.all_reduce(raised, dist.ReduceOp.MAX)
         return bool(raised)
@@ -245,7 +243,6 @@ class ProcessGroup(SingleProcess):
 
 def _leave() -> None:
     if dist.is_initialized():
-        time.sleep(_PARTING_S)
         dist.destroy_process_group()
 
 

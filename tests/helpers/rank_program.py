@@ -1,11 +1,13 @@
 """What each rank runs in the tests of several processes.
 
 `rank_program.py train DIRECTORY [key=value ...]` trains; `check` instead of `train` also tries
-every exchange afterwards. Each rank leaves DIRECTORY/rank_<i>.json.
+every exchange afterwards. Each rank leaves DIRECTORY/rank_<i>.json, and in threads_<i>.json the names of the
+threads that there are once it has left its group.
 """
 
 from __future__ import annotations
 
+import atexit
 import copy
 import hashlib
 import json
@@ -155,8 +157,17 @@ def train(directory: Path, overrides: list[str]) -> dict[str, Any]:
     }
 
 
+def tell_threads(path: Path) -> None:
+    """Writes the names of the threads of this process."""
+    path.write_text(
+        json.dumps([(t / "comm").read_text() for t in Path("/proc/self/task").iterdir()])
+    )
+
+
 def main(what: str, directory: Path, overrides: list[str]) -> None:
     """Runs and leaves the result."""
+    # What is registered before the group is called after the group has been left
+    atexit.register(tell_threads, directory / f"threads_{os.environ['RANK']}.json")
     try:
         result = train(directory, overrides)
         if what == "check":

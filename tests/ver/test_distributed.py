@@ -95,20 +95,13 @@ def shared_memory() -> set[str]:
     return {name for name in os.listdir("/dev/shm") if not name.startswith("sem.")}
 
 
-ABORTED = "terminate called without an active exception"
-
-
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory) -> list[dict]:
     """Results of one launch, which takes many seconds; each with the run's directory and output."""
     overrides = ["total_steps=900", "distributed.preemption=optimal"]
-    for last_attempt in (False, True):
-        directory = tmp_path_factory.mktemp("check")
-        with ranks(directory, "check", *overrides) as process:
-            output, _ = process.communicate(timeout=120)
-        # Now and then a rank aborts when it is done and Python ends (docs/training.md).
-        if ABORTED not in output or last_attempt:
-            break
+    directory = tmp_path_factory.mktemp("check")
+    with ranks(directory, "check", *overrides) as process:
+        output, _ = process.communicate(timeout=120)
     assert process.returncode == 0, output
     return [result | {"run": directory / "run", "output": output} for result in results(directory)]
 
@@ -123,6 +116,14 @@ def test_two_ranks_with_half_the_batch_each_learn_what_one_does_with_the_whole(c
         assert halves["normalised"] == 4 * 12
         assert halves["digest"] != halves["before"]
     assert checked[0]["halves"]["digest"] == checked[1]["halves"]["digest"]
+
+
+def test_no_thread_of_the_group_outlives_it(checked):
+    """One that frees a message while Python ends aborts the process: here 7 of 60 that ended under load."""
+    for rank, result in enumerate(checked):
+        left = (result["run"].parent / f"threads_{rank}.json").read_text()
+        assert "python" in left
+        assert "gloo" not in left
 
 
 def test_exchanges(checked):

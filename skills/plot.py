@@ -35,24 +35,34 @@ def read_rows(run: Path) -> list[dict[str, Any]]:
 
 
 def _logs(run: Path) -> list[Path]:
-    """The log of a run, or those of its stages in the order in which they were written."""
+    """The log of a run, or those of its stages in the order in which its recipe has them."""
     logs = [run / "metrics.jsonl"]
     if not logs[0].is_file():
-        logs = sorted(run.glob("*/metrics.jsonl"), key=lambda log: log.stat().st_mtime)
+        stages = _about(run).get("recipe", {}).get("stages", [])
+        order = {name: place for place, name in enumerate(stages)}
+
+        def place(log: Path) -> tuple[int, float]:
+            return order.get(log.parent.name, -1), log.stat().st_mtime
+
+        logs = sorted(run.glob("*/metrics.jsonl"), key=place)
     if not logs:
         raise UserError(f"no metrics.jsonl in {run}: give the directory of a training run")
     return logs
 
 
-def steps_are_decisions(run: Path) -> bool:
-    """Return whether a logged step is a decision that lasts several steps of the world."""
+def _about(run: Path) -> dict[str, Any]:
+    """What the policies of a run say of themselves, by its run.json or one of its stages'."""
     found = [path for path in (run / "run.json", *run.glob("*/run.json")) if path.is_file()]
     try:
         about = json.loads(found[0].read_text()) if found else {}
     except ValueError:
         raise UserError(f"{found[0]} is no JSON: give the directory of a training run") from None
-    task = about.get("metadata", {}).get("task", {})
-    return task.get("action", {}).get("repeat", 1) > 1
+    return about.get("metadata", {})
+
+
+def steps_are_decisions(run: Path) -> bool:
+    """Return whether a logged step is a decision that lasts several steps of the world."""
+    return _about(run).get("task", {}).get("action", {}).get("repeat", 1) > 1
 
 
 def validation_points(run: Path) -> list[tuple[float, float, float, float]]:

@@ -38,7 +38,7 @@ from skills.names import names_of, with_indices
 from skills.navigation import NAVIGATION_NAMES
 from skills.peek import Watched, page_of
 from skills.provenance import TEST
-from skills.recipe import check_bars, check_stages, differences, recipe_of, trained_stages
+from skills.recipe import Stage, check_bars, check_stages, differences, recipe_of, trained_stages
 from skills.registry import all_specs
 from skills.settings import (
     check_skill,
@@ -220,10 +220,23 @@ def _train_all(
             return INTERRUPTED if done.group.size == 1 else 0
         policy, steps = str(folder / POLICY), steps + done.steps
         if folder != run and done.group.main:
-            copy_policy(folder / POLICY, run / POLICY)
+            later = _gone_on_to(run, settings.stages, recipe["stage"])
+            if not later:
+                copy_policy(folder / POLICY, run / POLICY)
             if index + 1 < len(parts):
                 RunCheckpoints(folder, keep=1).clear()  # the next stage begins with the policy
+            elif later:
+                _say(
+                    f"{run} has gone on to {later}: its policy stays that, {folder} has this stage's"
+                )
     return 0
+
+
+def _gone_on_to(run: Path, stages: Sequence[Stage], name: str) -> str:
+    """The last stage after one of that name of which a run has a policy; empty where there is none."""
+    names = [stage.name for stage in stages]
+    later = names[names.index(name) + 1 :]
+    return next((name for name in reversed(later) if (run / name / POLICY).exists()), "")
 
 
 def _ended_after(folder: Path, stage: Any) -> int:

@@ -211,21 +211,25 @@ class Population:
         path = self.directory / STATE
         if not path.exists():
             return
-        state = json.loads(path.read_text())
+        try:
+            state = json.loads(path.read_text())
+            members = [Member(**values) for values in state["members"]]
+            before, found = state["config"].items(), set(members[0].values)
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+            raise UserError(f"{path} is broken: choose another run directory.") from None
         mine, names = asdict(self.config), set(self.members[0].values)
-        for name, value in state["config"].items():
+        for name, value in before:
             if name != "rounds" and value != mine.get(name):
                 raise UserError(
                     f"{path}: {name} was {value}, and is {mine.get(name)} now; choose another run "
                     "directory, or the settings of before."
                 )
-        self.members = [Member(**values) for values in state["members"]]
-        found = set(self.members[0].values)
         if found != names:
             raise UserError(
                 f"{path}: {', '.join(sorted(found))} may change, not {', '.join(sorted(names))}; "
                 "choose another run directory, or the settings of before."
             )
+        self.members = members
 
 
 def check_metric(metric: str, row: dict[str, float], setting: str = "metric") -> None:

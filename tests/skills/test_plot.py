@@ -33,6 +33,16 @@ def test_of_a_log_that_is_being_written_the_whole_rows_are_read(tmp_path):
         plot.read_curve(tmp_path)
 
 
+def test_stages_follow_each_other_as_in_the_recipe_whenever_they_were_written(tmp_path):
+    for steps, name in ((30, "in_chains"), (10, "alone"), (20, "stops_end")):
+        (tmp_path / name).mkdir()
+        row = {"steps": steps, "seconds": 1.0, "episode/success": 0.5}
+        (tmp_path / name / "metrics.jsonl").write_text(json.dumps(row) + "\n")
+    about = {"metadata": {"recipe": {"stages": ["alone", "stops_end", "in_chains"]}}}
+    (tmp_path / "alone" / "run.json").write_text(json.dumps(about))
+    assert [row["steps"] for row in plot.read_curve(tmp_path)] == [10, 30, 60]
+
+
 @pytest.mark.parametrize("rows", ["", '{"steps": 1, "seconds": 2}\n'])
 def test_a_run_of_which_no_success_is_known_is_told(tmp_path, rows):
     (tmp_path / "metrics.jsonl").write_text(rows)

@@ -99,6 +99,26 @@ def test_a_stage_that_was_done_with_another_seed_is_not_taken_for_this_one(
         train._ended_after(tmp_path, stage(f"{key}={new}"))
 
 
+def test_a_run_that_has_gone_on_keeps_its_policy(monkeypatch, tmp_path, capsys):
+    """As `until=` of a stage that is done, too, copies nothing over what came of the ones after it."""
+    recipe = [
+        "trainer.total_steps=64",
+        f"run={tmp_path}",
+        "stages=[{name: a}, {name: b}, {name: c}]",
+    ]
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / train.POLICY).touch()
+    copied = []
+    monkeypatch.setattr(train, "_ended_after", lambda *_: 64)
+    monkeypatch.setattr(train, "copy_policy", lambda source, _: copied.append(source.parent.name))
+    assert train.main(["pointnav", *recipe, "until=a"]) == 0
+    assert copied == []
+    assert f"{tmp_path} has gone on to b: its policy stays that" in capsys.readouterr().err
+    assert train.main(["pointnav", *recipe, "until=b"]) == 0
+    assert copied == ["b"]
+
+
 @pytest.mark.parametrize(
     ("interrupted", "size", "status"), [(False, 1, 0), (True, 1, 130), (True, 2, 0)]
 )

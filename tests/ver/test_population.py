@@ -184,6 +184,13 @@ def test_more_rounds_go_on_other_settings_do_not(tmp_path):
         Population(longer, {"ppo.clip": 0.2}, tmp_path, FakeTrainer)
 
 
+@pytest.mark.parametrize("broken", ["{", "[]", "{}", '{"config": {}, "members": []}'])
+def test_what_is_known_of_a_population_and_is_broken_is_told(tmp_path, broken):
+    (tmp_path / population.STATE).write_text(broken)
+    with pytest.raises(UserError, match=r"population\.json is broken: choose another run"):
+        Population(CONFIG, {RATE: 0.1}, tmp_path, FakeTrainer)
+
+
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [

@@ -39,6 +39,7 @@ class Checks:
         facts: What it is, line by line.
         faults: Why it cannot be used.
         remarks: What is odd.
+        places: Remark -> point of the floor that it is about [m], where it is about one.
         objects: Slot -> pose, where objects found room.
     """
 
@@ -47,6 +48,7 @@ class Checks:
     facts: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    places: dict[str, tuple[float, float]] = field(default_factory=dict)
     objects: dict[int, tuple[float, ...]] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -68,6 +70,11 @@ class Checks:
             self._part(part)
         self._objects()
 
+    def _remark(self, line: str, x: float, y: float) -> None:
+        """Remark on something at a point of the floor [m]."""
+        self.remarks.append(line)
+        self.places[line] = x, y
+
     def _floor(self) -> bool:
         """Whether there is floor to drive on."""
         grid = self.world.grid
@@ -86,9 +93,11 @@ class Checks:
             cells = np.argwhere(labels == k)
             if len(cells) * area > WORTH_A_WORD:
                 x, y = grid.center_of(cells[len(cells) // 2]).tolist()
-                self.remarks.append(
+                self._remark(
                     f"floor: {len(cells) * area:.1f} m2 around ({x:.1f}, {y:.1f}) are free, and the robot, "
-                    f"{2 * ROBOT_RADIUS:.1f} m wide, cannot get there"
+                    f"{2 * ROBOT_RADIUS:.1f} m wide, cannot get there",
+                    x,
+                    y,
                 )
         return True
 
@@ -102,14 +111,14 @@ class Checks:
             f"{at}: {2 * place.half_extents[0]:.2f} m by {2 * place.half_extents[1]:.2f} m, "
             f"{height:.2f} m high, {_free(place.clearance)}, within reach: {reached.mean():.0%}"
         )
+        x, y = place.position[:2]
         if not reached.any():
-            self.remarks.append(f"{at}: there is no place to stand from which the arm reaches it")
+            self._remark(f"{at}: there is no place to stand from which the arm reaches it", x, y)
         elif reached.mean() < 0.5:
-            self.remarks.append(f"{at}: the arm reaches {reached.mean():.0%} of it")
+            self._remark(f"{at}: the arm reaches {reached.mean():.0%} of it", x, y)
         if not HEIGHTS[0] <= height <= HEIGHTS[1]:
-            self.remarks.append(
-                f"{at}: it is {height:.2f} m high, and arms work from {HEIGHTS[0]} to {HEIGHTS[1]} m"
-            )
+            high = f"{height:.2f} m high, and arms work from {HEIGHTS[0]} to {HEIGHTS[1]} m"
+            self._remark(f"{at}: it is {high}", x, y)
         fitting = [
             kind.title
             for kind in dict.fromkeys(self.world.scene.objects)
@@ -117,7 +126,7 @@ class Checks:
             and kind.footprint_radius <= min(place.half_extents)
         ]
         if not fitting:
-            self.remarks.append(f"{at}: no object fits ({_free(place.clearance)})")
+            self._remark(f"{at}: no object fits ({_free(place.clearance)})", x, y)
         return bool(reached.any() and fitting)
 
     def _part(self, part: Part) -> None:
@@ -146,17 +155,18 @@ class Checks:
         x, y = to_world(frame, part.before(0.0))
         nearest = grid.nearest_navigable(x, y)
         if math.dist(nearest, (x, y)) > BEFORE:
-            self.remarks.append(f"{at}: the robot cannot stand before it, at ({x:.1f}, {y:.1f})")
-        if not can_stand_near(grid, to_world(frame, part.handle_at(0.0))):
-            self.remarks.append(
-                f"{at}: there is no place to stand from which the arm reaches its handle"
+            self._remark(f"{at}: the robot cannot stand before it, at ({x:.1f}, {y:.1f})", x, y)
+        x, y = to_world(frame, part.handle_at(0.0))
+        if not can_stand_near(grid, (x, y)):
+            self._remark(
+                f"{at}: there is no place to stand from which the arm reaches its handle", x, y
             )
         for share in (0.5, 1.0):
             value = share * part.laid_open
             x, y = to_world(frame, part.handle_at(value))
             if self._is_solid(x, y, height):
-                self.remarks.append(
-                    f"{at}: {value:.2f} {unit} open, its handle is in something solid"
+                self._remark(
+                    f"{at}: {value:.2f} {unit} open, its handle is in something solid", x, y
                 )
                 break
         if isinstance(part, Door):

@@ -9,10 +9,10 @@ import mujoco
 import numpy as np
 
 from rearrange.check_scene.checks import Checks, to_world
-from rearrange.navigation.map import draw_map
+from rearrange.navigation.map import draw_map, map_pixel
 from rearrange.render import Camera, colour_depth, look_at, render_depth, render_rgb
 from rearrange.render.picture import RgbOptions
-from rearrange.render.sheet import INK, Sheet
+from rearrange.render.sheet import INK, Sheet, Tag, draw_tags
 from rearrange.robot import RobotSpec
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.view.home_sheet import is_turned, picture_from_above
@@ -24,6 +24,7 @@ COLUMNS, GAP, HEADER, CAPTION = 4, 14, 44, 22
 FARTHEST = 4.0  # depth that is still told apart [m]
 STANDING = 0.85  # from what the robot looks at [m]
 FAULT = (190, 40, 30)
+MARK = (255, 214, 102)
 LONGEST = 120  # letters of a line
 
 
@@ -31,7 +32,9 @@ def draw_sheet(world: ApartmentModel, robot: RobotSpec, checks: Checks) -> Sheet
     """All pictures, and what is odd, on one page."""
     views = _views(world, robot, checks)
     rows = math.ceil(len(views) / COLUMNS)
-    told = [(line, FAULT) for line in checks.faults] + [(line, INK) for line in checks.remarks]
+    marks = {line: str(number) for number, line in enumerate(checks.places, 1)}
+    told = [(line, FAULT) for line in checks.faults]
+    told += [(f"{marks[line]}  {line}" if line in marks else line, INK) for line in checks.remarks]
     width = 3 * GAP + ABOVE.width + MAP[0]
     width = max(width, GAP + COLUMNS * (SEEN + GAP))
     top = HEADER + CAPTION + ABOVE.height + GAP
@@ -39,14 +42,9 @@ def draw_sheet(world: ApartmentModel, robot: RobotSpec, checks: Checks) -> Sheet
     sheet = Sheet(width, below + 20 * len(told) + GAP)
     sheet.text(world.scene.name, GAP, 10, 24)
     sheet.put(picture_from_above(world.apartment, ABOVE), GAP, HEADER + CAPTION, "from above")
-    extent = np.asarray(world.grid.clearance.shape) * world.grid.cell
-    scale = float(min(MAP[0] / extent[0], MAP[1] / extent[1]))
-    floor = draw_map(world.grid, scale, targets=[(p[0], p[1]) for p in checks.objects.values()])
-    if is_turned(world.apartment):  # as the picture from above
-        floor = np.rot90(floor)
-    sheet.put(
-        floor, 2 * GAP + ABOVE.width, HEADER + CAPTION, "floor; dark: too tight; red: objects"
-    )
+    floor = _floor(world, checks, marks)
+    told_of = "floor; dark: too tight; red: objects" + ("; numbers: see below" if marks else "")
+    sheet.put(floor, 2 * GAP + ABOVE.width, HEADER + CAPTION, told_of)
     for index, (title, colours, depth) in enumerate(views):
         row, column = divmod(index, COLUMNS)
         left = GAP + column * (SEEN + GAP)
@@ -56,6 +54,20 @@ def draw_sheet(world: ApartmentModel, robot: RobotSpec, checks: Checks) -> Sheet
     for row, (line, colour) in enumerate(told):
         sheet.text(line[:LONGEST], GAP, below + 20 * row, 13, colour)
     return sheet
+
+
+def _floor(world: ApartmentModel, checks: Checks, marks: dict[str, str]) -> np.ndarray:
+    """The map of the floor, turned as the picture from above, with marks at what remarks are about."""
+    extent = np.asarray(world.grid.clearance.shape) * world.grid.cell
+    scale = float(min(MAP[0] / extent[0], MAP[1] / extent[1]))
+    objects = [(pose[0], pose[1]) for pose in checks.objects.values()]
+    floor, turned = draw_map(world.grid, scale, targets=objects), is_turned(world.apartment)
+    tags = []
+    for line, (x, y) in checks.places.items():
+        column, row = map_pixel(world.grid, scale, x, y)
+        pixel = (row, floor.shape[1] - column) if turned else (column, row)
+        tags.append(Tag(marks[line], pixel, MARK))
+    return draw_tags(np.rot90(floor).copy() if turned else floor, tags)
 
 
 def _views(

@@ -51,7 +51,7 @@ def _logs(run: Path) -> list[Path]:
 
 
 def _about(run: Path) -> dict[str, Any]:
-    """What the policies of a run say of themselves, by its run.json or one of its stages'."""
+    """Header of a run's policies, by its run.json or one of its stages'."""
     found = [path for path in (run / "run.json", *run.glob("*/run.json")) if path.is_file()]
     try:
         about = json.loads(found[0].read_text()) if found else {}

@@ -105,7 +105,7 @@ class Checks:
         """Whether the robot gets at it, and objects fit."""
         at = f"receptacles.{place.name}"
         points = _points(place)
-        reached = np.array([can_stand_near(self.world.grid, (x, y)) for x, y in points.tolist()])
+        reached = np.array([self._is_reached((x, y)) for x, y in points.tolist()])
         height = place.position[2]
         self.facts.append(
             f"{at}: {2 * place.half_extents[0]:.2f} m by {2 * place.half_extents[1]:.2f} m, "
@@ -157,7 +157,7 @@ class Checks:
         if math.dist(nearest, (x, y)) > BEFORE:
             self._remark(f"{at}: the robot cannot stand before it, at ({x:.1f}, {y:.1f})", x, y)
         x, y = to_world(frame, part.handle_at(0.0))
-        if not can_stand_near(grid, (x, y)):
+        if not self._is_reached((x, y)):
             self._remark(
                 f"{at}: there is no place to stand from which the arm reaches its handle", x, y
             )
@@ -171,6 +171,12 @@ class Checks:
                 break
         if isinstance(part, Door):
             self._door(at, part)
+
+    def _is_reached(self, point: tuple[float, float]) -> bool:
+        """Whether the arm gets at a point [m] from somewhere, and not through a wall or tall furniture."""
+        grid, here = self.world.grid, np.asarray(point)
+        around = [row for row in grid.tall_footprints if not cut_off(row[None], here, here[None])]
+        return can_stand_near(grid, point, np.array(around).reshape(-1, 6))
 
     def _door(self, at: str, part: Door) -> None:
         """Remark on a door whose size is odd, or whose handle is."""

@@ -13,6 +13,7 @@ import numpy as np
 from rearrange.episodes.episode import Episode, spec_of
 from rearrange.navigation import load_layout
 from rearrange.navigation.occupancy import ROBOT_RADIUS, OccupancyGrid
+from rearrange.navigation.reach import NO_DOORS, cut_off
 from rearrange.sim.base import SimState, Simulator
 
 REACH = (0.45, 0.95)  # horizontal distance from the base at which the arm can work [m]
@@ -67,14 +68,23 @@ def unfit(episode: Episode, state: SimState, world: int) -> str | None:
     return None
 
 
-def can_stand_near(grid: OccupancyGrid, point: Point) -> bool:
-    """Whether the connected floor has a place for the base within the arm's reach of a point [m]."""
+def can_stand_near(grid: OccupancyGrid, point: Point, between: np.ndarray = NO_DOORS) -> bool:
+    """Whether the connected floor has a place for the base within the arm's reach of a point [m].
+
+    Args:
+        grid: The floor.
+        point: World x and y.
+        between: Rectangles through which the arm cannot reach [M, 6], as of `footprints_of`.
+    """
     x, y = point
     low, high = grid.cell_of(x - REACH[1], y - REACH[1]), grid.cell_of(x + REACH[1], y + REACH[1])
     around = grid.island[low[0] : high[0] + 1, low[1] : high[1] + 1]
-    offsets = grid.center_of(np.argwhere(around) + low) - (x, y)
-    distances = np.hypot(offsets[:, 0], offsets[:, 1])
-    return bool(((distances >= REACH[0]) & (distances <= REACH[1])).any())
+    places = grid.center_of(np.argwhere(around) + low)
+    distances = np.hypot(places[:, 0] - x, places[:, 1] - y)
+    near = (distances >= REACH[0]) & (distances <= REACH[1])
+    if len(between):
+        near &= ~cut_off(between, np.asarray(point), places)
+    return bool(near.any())
 
 
 def _work_points(episode: Episode, handles: np.ndarray) -> Iterator[tuple[str, Point]]:

@@ -21,6 +21,18 @@ def test_what_is_odd_is_said(check):
     )
 
 
+def test_an_arm_does_not_reach_through_a_wall(check):
+    """Half a metre behind the north wall: near enough for the arm, were that not there."""
+    shelf = '<geom name="shelf" type="box" size="0.4 0.1 0.01" pos="-0.6 2.25 1.0"/>'
+    words = WORDS.replace("  table: table_top", "  table: table_top\n  shelf: shelf")
+    code, told, _ = check(words, SHELL.replace('<body name="table"', f'{shelf}<body name="table"'))
+    assert code == 0
+    assert (
+        "odd: receptacles.shelf: there is no place to stand from which the arm reaches it" in told
+    )
+    assert "odd: receptacles.table" not in told
+
+
 def test_fewer_objects_than_there_are_is_odd(check):
     lone = {line for line in WORDS.splitlines() if line.startswith(("  bench", "  cabinet_top"))}
     words = "\n".join(line for line in WORDS.splitlines() if line not in lone)

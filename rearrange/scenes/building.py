@@ -24,6 +24,7 @@ CEILING = 2.6  # [m]
 LINTEL = 2.1  # [m], top of door openings
 OUTER_THICKNESS = 0.12  # [m]
 YAW = {"S": pi / 2, "N": -pi / 2, "W": 0.0, "E": pi}  # of what stands against a wall of that side
+SIDES = {yaw: side for side, yaw in YAW.items()}
 
 Span = tuple[float, float]  # from, to [m]
 
@@ -154,7 +155,7 @@ class Building:
         """The stretches of real wall around a room; open sides are left out."""
         spots = []
         for x, y, length, yaw in self.runs:
-            side = next(name for name, angle in YAW.items() if angle == yaw)
+            side = SIDES[yaw]
             if side in "SN":
                 across, start, limit = y, x, (rect[0], rect[2])
                 at = rect[1] if side == "S" else rect[3]

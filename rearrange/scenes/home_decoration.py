@@ -45,12 +45,11 @@ class HomeDecoration(HomeKitchen):
 
     def _slots_left(self) -> tuple[int, int]:
         """Boxes and cylinders that may still be added."""
-        solids = list(self.building)
-        for piece in self.pieces:
-            if piece.name not in ("fridge", "cabinet"):
-                solids += piece.solids
-        boxes = sum(solid.kind == "box" for solid in solids)
-        return BOX_SLOT_COUNT - boxes, CYLINDER_SLOT_COUNT - (len(solids) - boxes)
+        standing = [piece for piece in self.pieces if piece.name not in ("fridge", "cabinet")]
+        boxes = sum(piece.box_count for piece in standing)
+        boxes += sum(solid.kind == "box" for solid in self.building)
+        count = len(self.building) + sum(len(piece.solids) for piece in standing)
+        return BOX_SLOT_COUNT - boxes, CYLINDER_SLOT_COUNT - (count - boxes)
 
     def _furnish_bedroom(self, rect: Rect) -> None:
         """The bed, without which it is no bedroom; that of the first is the widest."""

@@ -27,7 +27,7 @@ BESIDE_TABLE = 0.45  # [m], between low table and dining table at least
 WITH_ISLAND = 0.9  # chance that there is an island if it finds room
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def generated_plan(layout: int) -> FloorPlan:
     """The plan of a number: the first that is drawn in which all that is needed finds room; cached."""
     return find_plan(layout, Counter())

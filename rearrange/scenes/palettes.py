@@ -155,8 +155,8 @@ def palette_of(layout: int, variation: int) -> Palette:
             bright = float(rng.uniform(0.93, 1.05))
             tint = rng.uniform(-0.015, 0.015, 3)
             r, g, b = (
-                float(np.clip(c * bright + t, 0.02, 0.98))
-                for c, t in zip((r, g, b), tint, strict=True)
+                min(max(c * bright + t, 0.02), 0.98)
+                for c, t in zip((r, g, b), tint.tolist(), strict=True)
             )
         colors[item.name] = (r, g, b, a)
     return Palette(**colors)

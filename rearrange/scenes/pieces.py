@@ -83,6 +83,11 @@ class Piece:
             y0, y1 = min(y0, solid.position[1] - half_y), max(y1, solid.position[1] + half_y)
         return (keepout(x0, x1, y0, y1),) if x0 < inf else ()
 
+    @cached_property
+    def box_count(self) -> int:
+        """How many of its solids are boxes."""
+        return sum(solid.kind == "box" for solid in self.solids)
+
     @property
     def half_width(self) -> float:
         """Half of its extent along its own y [m]."""

@@ -37,13 +37,12 @@ def any_overlap(box: Box2, others: Sequence[Box2], margin: float = 0.0) -> bool:
     c, s = abs(cos(yaw)), abs(sin(yaw))
     reach_x, reach_y = c * half_x + s * half_y, s * half_x + c * half_y
     for other in others:
-        dx, dy = abs(other[0] - x), abs(other[1] - y)
-        other_x, other_y = other[2], other[3]
-        if (
-            other[4] != 0.0
-        ):  # walls are not turned, and a circle around one holds half the apartment
-            other_x = other_y = other_x + other_y
-        if dx <= reach_x + other_x and dy <= reach_y + other_y and overlap(box, other, margin):
+        other_x, other_y, along, across, turn = other
+        if turn != 0.0:  # walls are not turned, and a circle around one holds half the apartment
+            along = across = along + across
+        if abs(other_x - x) > reach_x + along or abs(other_y - y) > reach_y + across:
+            continue
+        if overlap(box, other, margin):
             return True
     return False
 

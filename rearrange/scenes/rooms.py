@@ -12,7 +12,7 @@ from rearrange.scenes import bedroom_furniture, decoration, furniture
 from rearrange.scenes.floor_plans import Rect, Spot
 from rearrange.scenes.furnishing import Furnishing, Part, ahead
 from rearrange.scenes.pieces import Piece
-from rearrange.scenes.placement import Box2, overlap
+from rearrange.scenes.placement import Box2, any_overlap
 
 
 class Rooms(Furnishing):
@@ -191,11 +191,10 @@ class Rooms(Furnishing):
         area: Box2 = (*ahead(point, yaw, 0.16), 0.15, width / 2 + 0.12, yaw)
         solids = [s for s in self.building if s.collides]
         solids += [s for piece in self.pieces for s in piece.solids if piece.name != "pendant"]
+        boxes: list[Box2] = []
         for solid in solids:
             half = solid.size[2] if solid.kind == "box" else solid.size[1]
-            if solid.position[2] + half < z[0] or solid.position[2] - half > z[1]:
-                continue
-            sx, sy = solid.size[0], solid.size[1] if solid.kind == "box" else solid.size[0]
-            if overlap(area, (*solid.position[:2], sx, sy, solid.yaw)):
-                return False
-        return True
+            if solid.position[2] + half >= z[0] and solid.position[2] - half <= z[1]:
+                sx, sy = solid.size[0], solid.size[1] if solid.kind == "box" else solid.size[0]
+                boxes.append((*solid.position[:2], sx, sy, solid.yaw))
+        return not any_overlap(area, boxes)

@@ -14,7 +14,7 @@ from rearrange.tasks.base import DEPTH_RANGE
 from rearrange.tasks.floor_map import FLOOR_MAP, FloorMap
 from rearrange.tasks.glimpse import GLIMPSE, glimpse_space, glimpses
 from rearrange.tasks.map_way import MAP_WAY, MapWay
-from rearrange.threads import Threads
+from rearrange.threads import ALONE, Threads
 
 SIGHTS = (FLOOR_MAP, MAP_WAY, GLIMPSE)  # keys of observations, and names of settings
 
@@ -60,7 +60,7 @@ class Sights:
         starts: np.ndarray,
         places: np.ndarray,
         ids: np.ndarray,
-        threads: Threads,
+        threads: Threads = ALONE,
     ) -> dict[str, np.ndarray]:
         """What is shown now in K worlds [K, ...]; fresh arrays.
 

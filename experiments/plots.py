@@ -10,6 +10,7 @@ from experiments.experiment import Experiment
 from skills.plot import load_pyplot
 
 LABELS = {"steps": "environment steps", "seconds": "seconds"}
+SHARES = ("success", "spl")  # figures from 0 to 1; a return is of any size
 
 
 def plot(experiment: Experiment, record: dict[str, Any], path: Path) -> None:
@@ -41,7 +42,9 @@ def _curves(pyplot: Any, lines: dict[str, Any], record: dict[str, Any]) -> Any:
                 line = each[name][axis]
                 panel.plot(line["grid"], line["mean"], label=arm)
                 panel.fill_between(line["grid"], line["low"], line["high"], alpha=0.15)
-            panel.set(xlabel=LABELS[axis], ylabel=f"{name} of training episodes", ylim=(0, 1))
+            panel.set(xlabel=LABELS[axis], ylabel=f"{name} of training episodes")
+            if name in SHARES:
+                panel.set_ylim(0, 1)
             panel.grid(alpha=0.3)
     panels[0][0].legend(fontsize="small", title=averaged(record["seeds"]))
     return whole

@@ -22,7 +22,7 @@ from benchmarks import any_env
 from rearrange.command_line import OneLineParser, check_counts, output_file, output_folder
 from rearrange.errors import UserError
 from skills.command import run_command, short_path
-from skills.jobs import Job, Progress, run_jobs
+from skills.jobs import Job, Progress, check_same_trainings, run_jobs
 from skills.navigation import NAVIGATION_NAMES
 from skills.provenance import made, write_result
 from skills.recipe import BUDGETS, QUICK, Bar
@@ -60,17 +60,11 @@ def jobs_of(name: str, bar: Bar, run: Path, seed: int, episodes: int) -> list[Jo
     """The training of a config, and its evaluation."""
     own = (f"run={run / name}", f"trainer.seed={seed}", *bar.overrides())
     judge = ("--checkpoint", str(run / name / POLICY), "--actions", "mean", "--dataset", "sampled")
-    judge += (
-        "--seed",
-        str(JUDGED_BY),
-        "--episodes",
-        str(episodes),
-        "--json",
-        str(_result(run, name)),
-    )
+    judge += ("--seed", str(JUDGED_BY), "--episodes", str(episodes))
+    judge += ("--json", str(_result(run, name)))
     return [
         Job(f"train_{name}", ("-m", "skills.train", name, *own)),
-        Job(f"judge_{name}", ("-m", "skills.eval", name, *judge)),
+        Job(f"judge_{name}", ("-m", "skills.eval", name, *judge), after=(f"train_{name}",)),
     ]
 
 
@@ -150,11 +144,12 @@ def main(arguments: Sequence[str]) -> int:
     chosen = {name: bar for name, bar in chosen.items() if name in wanted}
     origin = made("benchmarks.bars", arguments, what=f"bars, {options.budget}", seed=options.seed)
     # What another commit has trained says nothing about this one
-    folder = f"{origin['commit'][:8] or 'unknown'}_{options.budget}_{options.seed}"
+    folder = f"{origin['commit'][:8]}_{options.budget}_{options.seed}"
     run, alone = options.run or Path("runs") / "bars" / folder, ENVIRONMENTS in wanted
     jobs = [environments_job(options.budget, run, options.seed)] if alone else []
     for name, bar in chosen.items():
         jobs += jobs_of(name, bar, run, options.seed, options.episodes)
+    check_same_trainings(jobs, run)
     print(
         f"{len(jobs)} jobs; {short_path(run / 'index.html')} shows where they stand",
         file=sys.stderr,
@@ -169,7 +164,8 @@ def main(arguments: Sequence[str]) -> int:
             f"{row.name}.{row.figure}": {"least": row.least, "found": row.found, "well": row.well}
             for row in rows
         }
-        seconds = {name: each["seconds"] for name, each in Progress.read(run).entries.items()}
+        entries = Progress.read(run).entries
+        seconds = {job.name: entries[job.name]["seconds"] for job in jobs}
         write_result(options.json, {"made": origin, "bars": told, "seconds": seconds})
     return 0 if all(row.well for row in rows) else 1
 

@@ -26,7 +26,7 @@ from experiments.registry import EXPERIMENTS
 from rearrange.command_line import OneLineParser, check_counts, output_console, output_folder
 from rearrange.errors import UserError
 from skills.command import run_command, short_path, write_json
-from skills.jobs import Progress, processors, run_jobs
+from skills.jobs import Progress, check_same_trainings, processors, run_jobs
 from skills.ledger import LARGEST
 from skills.plot import load_pyplot
 from skills.provenance import ROOT, commit_of, made, write_result
@@ -76,6 +76,7 @@ def reproduce(experiment: Experiment, options: Any, folder: Path) -> int:
     quick = options.budget == QUICK
     origin = origin_of(experiment, options, folder)
     jobs = experiment.jobs(quick, options.seeds, folder)
+    check_same_trainings(jobs, folder)
     at_once = 1 if experiment.timed else max(1, len(processors()))
     page = short_path(folder / "index.html")
     print(
@@ -84,7 +85,8 @@ def reproduce(experiment: Experiment, options: Any, folder: Path) -> int:
     status = run_jobs(jobs, folder, f"{experiment.name}, {options.budget}", at_once)
     if status:
         return status
-    seconds = sum(each["seconds"] for each in Progress.read(folder).entries.values())
+    entries = Progress.read(folder).entries  # those of a run with more seeds, too
+    seconds = sum(entries[job.name]["seconds"] for job in jobs)
     record = {
         "made": origin,
         **{name: getattr(experiment, name) for name in ("name", "paper", "artefact")},

@@ -258,6 +258,19 @@ def run_jobs(jobs: Sequence[Job], folder: Path, title: str, at_once: int = 1) ->
     return Jobs(jobs, folder, title, at_once).run()
 
 
+def check_same_trainings(jobs: Sequence[Job], folder: Path) -> None:
+    """Raise a UserError where a folder has a training of other settings: it would go on from its weights."""
+    entries = Progress.read(folder).entries
+    for job in jobs:
+        before = entries.get(job.name, {}).get("command", job.arguments)
+        other = sorted({*before} ^ {*job.arguments})
+        if other and any(word.startswith("run=") for word in job.arguments):
+            raise UserError(
+                f"{folder}: {job.name} was begun with other settings ({', '.join(other)}): "
+                "choose another --run, or the settings of before"
+            )
+
+
 def last_line(log: Path) -> str:
     """The last line that a command printed, of what it drew over itself the last version."""
     if not log.exists():

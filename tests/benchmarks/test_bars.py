@@ -12,6 +12,7 @@ from benchmarks import bars
 from benchmarks.bars import ENVIRONMENTS, Reached, jobs_of, main, reached
 from benchmarks.bars import bars as bars_of
 from skills.command import USER_ERRORS
+from skills.jobs import DONE, RUNNING, Progress
 from skills.recipe import QUICK, Bar
 from tests.helpers import ROOT
 
@@ -52,6 +53,21 @@ def test_a_training_is_that_of_the_config_made_shorter_and_judged_in_other_apart
     assert f"--checkpoint {tmp_path / 'pick' / 'policy.safetensors'} --actions mean" in words
     assert "--dataset sampled --seed 9 --episodes 30 --json" in words
     assert "--split" not in words  # val, its default
+
+
+def test_a_training_of_other_settings_is_not_gone_on_with_and_never_judged_by_the_old_figures(
+    tmp_path, monkeypatch
+):
+    train, judge = jobs_of("pick", PICK, tmp_path, 4, 30)
+    progress = Progress(tmp_path / "state.json")
+    for job in (train, judge):
+        progress.note(job, RUNNING)
+        progress.note(job, DONE)
+    progress.note(train, DONE)
+    assert progress.done([train, judge]) == {train.name}
+    monkeypatch.setattr(bars, "bars", lambda budget: {"pick": PICK})
+    with pytest.raises(USER_ERRORS, match=r"train_pick was begun with other settings .*seed=4"):
+        main(["--only", "pick", "--seed", "5", "--run", str(tmp_path)])
 
 
 def test_the_configs_bars_are_found():

@@ -85,6 +85,38 @@ def test_a_quick_one_is_kept_if_asked_for_beside_a_full_one(toy, tmp_path):
     )
 
 
+def test_a_training_of_another_budget_is_not_gone_on_with(toy, tmp_path, monkeypatch):
+    class Budgets(Counting):
+        def jobs(self, seed, folder):
+            (job,) = super().jobs(seed, folder)
+            return [replace(job, arguments=(*job.arguments, f"run={folder}", self.steps))]
+
+    def arms(quick):
+        arm = Budgets("a")
+        arm.steps = f"trainer.total_steps={10 if quick else 1000}"
+        return (arm,)
+
+    monkeypatch.setattr(command, "EXPERIMENTS", {"toy": replace(toy, arms=arms)})
+    words = ["toy", "--run", str(tmp_path / "run")]
+    assert command.main(words) == 0
+    with pytest.raises(USER_ERRORS, match=r"a_1 was begun with other settings .*total_steps=10, "):
+        command.main([*words, "--budget", "full"])
+
+
+def test_time_is_that_of_the_seeds_that_are_told(toy, tmp_path):
+    run = tmp_path / "run" / "toy"
+    run.mkdir(parents=True)
+    (run / "ready").touch()
+    words = ["toy", "--run", str(run.parent), "--seeds"]
+    assert command.main([*words, "2"]) == 0
+    state = json.loads((run / "state.json").read_text())
+    for each in state.values():
+        each["seconds"] = 5.0
+    (run / "state.json").write_text(json.dumps(state))
+    assert command.main([*words, "1"]) == 0
+    assert json.loads((run / "result.json").read_text())["seconds"] == 10.0
+
+
 def test_results_of_two_commits_are_marked(toy, tmp_path, monkeypatch):
     options = command.parse(["toy"])
     clean = {"commit": "a", "date": "then", "dirty": False}

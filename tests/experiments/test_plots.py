@@ -24,10 +24,10 @@ def test_a_picture_is_drawn_of_curves_or_of_the_first_figure(curves, tmp_path):
 def test_a_return_is_drawn_at_its_own_scale():
     pytest.importorskip("matplotlib")
     pyplot = load_pyplot()
-    line = dict.fromkeys(("grid", "mean", "low", "high"), [100.0, 4000.0])
+    line = {key: [100.0, 4000.0] for key in ("grid", "mean", "low", "high")}
     lines = {"256 robots": {"return": {"steps": line}, "success": {"steps": line}}}
     figure = _curves(pyplot, lines, {"seeds": 1})
     own, share = (panel.get_ylim() for panel in figure.axes)
     pyplot.close(figure)
-    assert own[0] < 100.0 and own[1] > 4000.0
+    assert own[0] < 100.0 < 4000.0 < own[1]
     assert share == (0.0, 1.0)

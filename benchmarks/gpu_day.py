@@ -1,8 +1,8 @@
 """`python -m benchmarks.gpu_day`: all that is to be checked and measured on a machine with a CUDA GPU.
 
 Each step is a command in a process of its own with a limit of time; `--list` names them. OUT/NAME.json is its
-result, OUT/NAME.log what it said. A step that has a result of the same commit is left out, so the same command
-goes on where it was ended; `--again` does all anew. One that fails is told with its last lines.
+result, OUT/NAME.log what it said. A step that has a result of the same commit and command is left out, so the
+same command goes on where it was ended; `--again` does all anew. One that fails is told with its last lines.
 Exit status 1 if one failed. `--dry-run` does the same in the small on a CPU. docs/gpu.md.
 """
 
@@ -24,7 +24,7 @@ from typing import Any
 from benchmarks.gpu_steps import STEPS, Step
 from rearrange.command_line import OneLineParser, output_folder
 from skills.command import run_command, short_path
-from skills.provenance import UNKNOWN, commit_of, made, write_result
+from skills.provenance import UNKNOWN, command_line, commit_of, made, write_result
 from ver import UserError
 from ver.public import ROOT
 
@@ -110,20 +110,16 @@ class Day:
         """Says why a step is left out; empty where it is not."""
         if step.needs and importlib.util.find_spec(step.needs) is None:
             return f"there is no {step.needs} yet"
-        if not self.options.again and _is_done(self._path(step, "json"), commit_of(ROOT)[0]):
-            return f"{short_path(self._path(step, 'json'))} is of this commit (--again)"
+        path, command = self._path(step, "json"), command_line(step.module, self._words(step))
+        if not self.options.again and _is_done(path, commit_of(ROOT)[0], command):
+            return f"{short_path(path)} is of this commit (--again)"
         left = self._until - time.monotonic()
         if left < LEAST_SHARE * (1.0 if self.options.dry_run else step.seconds):
             return f"{max(left, 0.0):.0f} s of --budget are left: the same command goes on"
         return ""
 
     def _begin(self, step: Step) -> Running:
-        words = step.small if self.options.dry_run else step.words(self.options.seconds)
-        if step.writes:
-            words = (*_without_settings(words), "--json", str(self._path(step, "json")))
-            words += _settings(
-                step.small if self.options.dry_run else step.words(self.options.seconds)
-            )
+        words = self._words(step)
         limit = min(step.limit_s, self._until - time.monotonic())
         beside = ", beside what follows" if step.beside else ""
         _say(f"{step.name}: {step.about}, some {step.seconds:.0f} s on a GPU{beside}")
@@ -174,6 +170,14 @@ class Day:
         said = self._lines(step)[-KEPT_LINES:]
         write_result(path, {"made": running.origin, **told, "said": said})
 
+    def _words(self, step: Step) -> Sequence[str]:
+        """Arguments of a step; --json before --settings, which takes all that follows."""
+        words = step.small if self.options.dry_run else step.words(self.options.seconds)
+        if not step.writes:
+            return words
+        end = words.index("--settings") if "--settings" in words else len(words)
+        return (*words[:end], "--json", str(self._path(step, "json")), *words[end:])
+
     def _lines(self, step: Step) -> list[str]:
         text = self._path(step, "log").read_text(errors="replace")
         return [line.rstrip() for line in text.splitlines() if line.strip()]
@@ -182,14 +186,15 @@ class Day:
         return self.options.out / f"{step.name}.{suffix}"
 
 
-def _is_done(path: Path, commit: str) -> bool:
-    """Tell if a step has a result of a commit; one that failed has none."""
+def _is_done(path: Path, commit: str, command: str) -> bool:
+    """Tell if a step has a result of a commit and command; one that failed has none."""
     try:
         record = json.loads(path.read_text())
-    except (OSError, ValueError):
+        origin = record["made"]["commit"], record["made"]["command"]
+        ended_well = record.get("outcome", DONE) == DONE
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return False
-    known = commit != UNKNOWN and record["made"]["commit"] == commit
-    return known and record.get("outcome", DONE) == DONE
+    return commit != UNKNOWN and origin == (commit, command) and ended_well
 
 
 def _end(running: Running) -> None:
@@ -207,15 +212,6 @@ def _ends_within(process: subprocess.Popen, seconds: float) -> bool:
     except subprocess.TimeoutExpired:
         return False
     return True
-
-
-def _settings(words: Sequence[str]) -> tuple[str, ...]:
-    """Arguments from --settings on, which take all that follows."""
-    return tuple(words[words.index("--settings") :]) if "--settings" in words else ()
-
-
-def _without_settings(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(words[: words.index("--settings")]) if "--settings" in words else tuple(words)
 
 
 def _say(line: str) -> None:

@@ -13,11 +13,12 @@ from benchmarks.gpu_steps import STEPS, Step
 from skills.command import USER_ERRORS
 
 WRITES = """
-import json, sys
+import json, pathlib, sys
+from skills.provenance import command_line
 words = sys.argv[1:]
 path = words[words.index("--json") + 1]
-commit = {commit!r}
-json.dump({{"made": {{"commit": commit}}, "words": words}}, open(path, "w"))
+commit, command = {commit!r}, command_line(pathlib.Path(sys.argv[0]).stem, words)
+json.dump({{"made": {{"commit": commit, "command": command}}, "words": words}}, open(path, "w"))
 """
 COMMIT = "0123456789"
 PROGRAM = WRITES.format(commit=COMMIT)
@@ -66,6 +67,24 @@ def test_a_step_of_another_commit_is_done_anew(tmp_path, steps, monkeypatch, cap
     monkeypatch.setattr(gpu_day, "commit_of", lambda root: ("another", False))
     assert day(tmp_path / "out") == 0
     assert capfd.readouterr().out.split() == ["one", "done"] * 2
+
+
+def test_a_step_in_the_small_is_no_result_of_the_whole(tmp_path, steps):
+    steps("one")
+    assert day(tmp_path / "out") == 0
+    whole = gpu_day.Day(gpu_day.parse(["--out", str(tmp_path / "out")]))
+    whole.run(gpu_day.STEPS)
+    assert whole.outcomes == {"one": "done"}
+    record = json.loads((tmp_path / "out" / "one.json").read_text())
+    assert record["words"][0] == "large"
+
+
+@pytest.mark.parametrize("text", ["[1]", "{}", '{"made": {"commit": 1}}', "{"])
+def test_a_broken_result_is_none(text, tmp_path, steps, capfd):
+    steps("one")
+    (tmp_path / "one.json").write_text(text)
+    assert day(tmp_path) == 0
+    assert capfd.readouterr().out.split() == ["one", "done"]
 
 
 def test_a_step_that_fails_is_told_and_the_others_go_on(tmp_path, steps, capfd):

@@ -8,7 +8,7 @@ waits after each step for 50 times the processor time that it took, as if for a 
 
 Mean is over the whole run but for its first rollout, max is the fastest rollout's. The limit is pure
 simulation: what one environment alone does in this process, with random actions, on each core that there is
-(measured before each run; N that wait may do less). "Waits" is the share of time that environment workers have
+(measured before each run; who waits may do less). "Waits" is the share of time that environment workers have
 nothing to step, that inference waits for requests, and that nobody learns.
 """
 
@@ -159,11 +159,11 @@ def skill_case(
 def skill_limit(skill: str, seed: int, waits: float = 0.0, given: Sequence[str] = ()) -> float:
     """Steps per second of one environment in this process, times the cores for the workers.
 
-    What waits is slower where N environments wait longer than the cores compute. Without settings of its own
-    there are two workers.
+    What waits is slower where all workers wait longer than the cores compute. Without settings of its own there
+    are two workers, and where it waits one for each environment.
     """
-    config, make_env = skill_case("ver", seed, skill, given=given)
-    collect = config.collect
+    _, make_env = skill_case("ver", seed, skill, given=given)
+    collect = skill_case("ver", seed, skill, waits=waits, given=given)[0].collect
     workers = -(-collect.num_environments // collect.environments_per_worker)
     env = make_env(0, seed)
     env.action_space.seed(seed)
@@ -177,8 +177,7 @@ def skill_limit(skill: str, seed: int, waits: float = 0.0, given: Sequence[str] 
             env.reset()
     rate = LIMIT_STEPS / (time.perf_counter() - begin)
     env.close()
-    limit = rate * min(workers, processors())
-    return min(limit, N * rate / (1.0 + waits)) if waits else limit
+    return rate * min(processors(), workers / (1.0 + waits))
 
 
 def compare(options: Any) -> dict[str, Any]:

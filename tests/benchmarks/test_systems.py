@@ -1,7 +1,11 @@
+import itertools
+from types import SimpleNamespace
+
 import pytest
 
+from benchmarks import systems
 from benchmarks.faulty_environments import Trails
-from benchmarks.systems import Watch, main, skill_case, train
+from benchmarks.systems import LIMIT_STEPS, Watch, main, skill_case, skill_limit, train
 from benchmarks.waiting import WaitingEnvironments
 from skills.navigation import NavEnvironments
 from ver import TrainerConfig, merge_config
@@ -66,3 +70,23 @@ def test_environments_that_wait_have_a_process_each():
     config, environments = skill_case("ver", 1, "pick", waits=3.0)
     assert isinstance(environments, WaitingEnvironments)
     assert (environments.factor, config.collect.environments_per_worker) == (3.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("waits", "count", "cores", "times"),
+    [(0.0, 16, 64, 2), (0.0, 16, 1, 1), (3.0, 16, 64, 4), (3.0, 64, 64, 16), (3.0, 64, 2, 2)],
+)
+def test_the_limit_is_of_the_workers_that_there_are(waits, count, cores, times, monkeypatch):
+    class Quick(Trails):
+        def __call__(self, index, seed):
+            env = super().__call__(index, seed)
+            env.step = lambda action: ({}, 0.0, False, False, {})
+            return env
+
+    plain = skill_case
+    monkeypatch.setattr(systems, "skill_case", lambda *a, **k: (plain(*a, **k)[0], Quick()))
+    monkeypatch.setattr(systems, "processors", lambda: cores)
+    clock = itertools.count(0.0, LIMIT_STEPS / 100)  # 100 steps/s of one
+    monkeypatch.setattr(systems, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    given = [f"trainer.collect.num_environments={count}"]
+    assert skill_limit("pick", 1, waits, given) == pytest.approx(100.0 * times)

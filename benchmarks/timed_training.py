@@ -85,7 +85,7 @@ class Clock:
                     for k, v in row.items()
                     if k in ("clock", "steps") or k.startswith("episode/")
                 }
-                for row in (*self.rows[::every], last)
+                for row in (*self.rows[:-1:every], last)
             ],
         }
 

@@ -15,7 +15,9 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -265,7 +267,10 @@ def main(arguments: Sequence[str]) -> int:
         "tasks": {task: measure(task, options) for task in tasks},
     }
     if options.apartments:
-        record["apartments"] = measure_apartments(options.split, options.apartments)
+        # In a process of its own: this one has made some of them for the tasks, and keeps them
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            measured = pool.submit(measure_apartments, options.split, options.apartments)
+        record["apartments"] = measured.result()
     show(record)
     if options.json:
         write_result(options.json, record)

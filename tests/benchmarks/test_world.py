@@ -1,10 +1,13 @@
 """`benchmarks.world --apartments`: what new apartments cost."""
 
+import json
+
 import pytest
 
 from benchmarks import world
 from rearrange.errors import UserError
 from rearrange.scenes.generator import generate_apartment
+from rearrange.scenes.registry import GENERATED, layouts_of
 
 
 def test_new_apartments_are_timed_by_part():
@@ -15,6 +18,19 @@ def test_new_apartments_are_timed_by_part():
     assert min(parts) > 0.0
     assert sum(parts) == pytest.approx(figures["total_ms"])
     assert figures["total_p95_ms"] >= figures["total_ms"]
+
+
+def test_apartments_are_new_although_this_process_has_made_them(tmp_path, monkeypatch):
+    for layout in layouts_of("val", GENERATED)[:2]:
+        generate_apartment(layout, 0)
+    monkeypatch.setattr(world, "measure", lambda task, options: {})
+    monkeypatch.setattr(world, "show", lambda record: None)
+    path = tmp_path / "world.json"
+    assert world.main(["pick", "--apartments", "1", "--json", str(path)]) == 0
+    figures = json.loads(path.read_text())["apartments"]
+    assert (
+        min(figures[f"{part}_ms"] for part in world.PARTS[:2]) > 0.2
+    )  # what is kept takes microseconds
 
 
 def test_number_of_apartments_has_bounds():

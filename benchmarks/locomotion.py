@@ -7,6 +7,7 @@ the begin than the paper's settings have. `--paper` leaves the paper's. A run th
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from rich.table import Table
 
 from locomotion.worlds import ROBOTS
 from rearrange.command_line import OneLineParser, check_counts, output_file, output_folder
-from skills.command import run_command
+from skills.command import run_command, write_json
 from skills.plot import read_rows
 from skills.provenance import made, write_result
 from ver import UserError
@@ -47,13 +48,18 @@ def train(name: str, words: Sequence[str], folder: Path, episodes: int) -> dict[
         episodes: That judge it.
 
     Raises:
+        UserError: The folder holds a run of other settings, or no episode ended.
         SystemExit: Ctrl-C.
     """
     trainer = make_trainer(name, [*QUIET, *words], folder)
+    keep_settings(folder, words)
     trainer.train()
     if trainer.interrupted:
         raise SystemExit("interrupted: the same command goes on; nothing is reported yet")
-    rows = [row for row in read_rows(folder) if RETURN in row]
+    logged = read_rows(folder)
+    rows = [row for row in logged if RETURN in row]
+    if not rows:
+        raise UserError(f"no episode ended within {trainer.steps:,} steps: give it more --steps")
     arguments = trainer.metadata["arguments"]
     worlds = named_environment(name, arguments)  # on the CPU, as the policy
     policy = trainer.policy.cpu().eval()
@@ -62,8 +68,8 @@ def train(name: str, words: Sequence[str], folder: Path, episodes: int) -> dict[
     return {
         "seed": trainer.config.seed,
         "steps": trainer.steps,
-        "seconds": rows[-1]["seconds"],
-        "steps_per_s": trainer.steps / rows[-1]["seconds"],
+        "seconds": logged[-1]["seconds"],
+        "steps_per_s": trainer.steps / logged[-1]["seconds"],
         "return": float(np.mean(played["return"])),
         "spread": float(np.std(played["return"])),
         "length": float(np.mean(played["length"])),
@@ -72,6 +78,15 @@ def train(name: str, words: Sequence[str], folder: Path, episodes: int) -> dict[
         "steps_to_run": next((row["steps"] for row in rows if row[RETURN] >= RUNS), None),
         "curve": [[row["steps"], round(row[RETURN], 1), round(row[SPEED], 3)] for row in chosen],
     }
+
+
+def keep_settings(folder: Path, words: Sequence[str]) -> None:
+    """Note with what a folder's run is trained; raises UserError where it was begun with other settings."""
+    path = folder / "settings.json"
+    if path.exists() and (before := json.loads(path.read_text())) != list(words):
+        other = ", ".join(sorted({*before} ^ {*words}))
+        raise UserError(f"{folder} was begun with other settings ({other}): choose another --run")
+    write_json(path, list(words))
 
 
 def show(robot: str, runs: Sequence[dict[str, Any]]) -> None:

@@ -28,6 +28,21 @@ def test_a_run_is_trained_judged_and_written(tmp_path):
         assert "collect.num_environments=4" in told["settings"]
 
 
+def test_a_run_of_other_settings_is_not_told_as_that_of_these(tmp_path):
+    words = ["--steps", "64", "--episodes", "1", "--run", str(tmp_path), *SMALL]
+    assert main(words) == 0
+    with pytest.raises(
+        USER_ERRORS, match=r"ant_1 was begun with other settings \(ppo.gae_lambda=0.5\)"
+    ):
+        main([*words, "ppo.gae_lambda=0.5"])
+
+
+def test_a_run_in_which_no_episode_ended_is_one_line(tmp_path):
+    longer = [*SMALL, "env.episode_length=1000"]
+    with pytest.raises(USER_ERRORS, match="no episode ended within 64 steps: give it more --steps"):
+        main(["--steps", "64", "--episodes", "1", "--run", str(tmp_path), *longer])
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -66,9 +66,12 @@ def origin_of(experiment: Experiment, options: Any, folder: Path) -> dict[str, A
     path = folder / "begun.json"
     if not path.exists():
         write_json(path, {key: now[key] for key in ("commit", "date", "dirty")})
-    begun = json.loads(path.read_text())
-    changed = begun["dirty"] or now["dirty"] or begun["commit"] != now["commit"]
-    return now | {"date": begun["date"], "dirty": changed}
+    try:
+        begun = json.loads(path.read_text())
+        changed = begun["commit"] != now["commit"] or begun["dirty"] or now["dirty"]
+        return now | {"date": begun["date"], "dirty": changed}
+    except (ValueError, TypeError, KeyError):
+        raise UserError(f"{path} is broken: choose another --run") from None
 
 
 def reproduce(experiment: Experiment, options: Any, folder: Path) -> int:

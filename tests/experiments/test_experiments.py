@@ -127,6 +127,19 @@ def test_results_of_two_commits_are_marked(toy, tmp_path, monkeypatch):
     assert command.origin_of(toy, options, tmp_path) == later | {"date": "then", "dirty": True}
 
 
+def test_outside_git_it_is_unknown_whether_sources_have_changed(toy, tmp_path, monkeypatch):
+    unknown = {"commit": "unknown", "date": "then", "dirty": None}
+    monkeypatch.setattr(command, "made", lambda *_, **__: dict(unknown))
+    assert command.origin_of(toy, command.parse(["toy"]), tmp_path) == unknown
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}"])
+def test_a_broken_origin_is_one_line(text, toy, tmp_path):
+    (tmp_path / "begun.json").write_text(text)
+    with pytest.raises(USER_ERRORS, match=r"begun.json is broken: choose another --run"):
+        command.origin_of(toy, command.parse(["toy"]), tmp_path)
+
+
 def test_all_are_run_and_what_is_timed_runs_alone(toy, tmp_path, monkeypatch):
     at_once = []
     monkeypatch.setattr(

@@ -87,6 +87,8 @@ def test_a_quick_one_is_kept_if_asked_for_beside_a_full_one(toy, tmp_path):
 
 def test_a_training_of_another_budget_is_not_gone_on_with(toy, tmp_path, monkeypatch):
     class Budgets(Counting):
+        steps = ""
+
         def jobs(self, seed, folder):
             (job,) = super().jobs(seed, folder)
             return [replace(job, arguments=(*job.arguments, f"run={folder}", self.steps))]

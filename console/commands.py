@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from interrupts.command_line import run_command
+
 
 class Command(NamedTuple):
     """A word of `rearrange`.
@@ -103,8 +105,7 @@ def main() -> NoReturn:
     """Run the command that the arguments name; exit code 2 where there is no such command."""
     words = sys.argv[1:]
     if words[:1] in (["--help"], ["-h"], ["help"]):
-        print(help_text())
-        raise SystemExit(0)
+        run_command(lambda _: print(help_text()), ())
     if not words:
         print(help_text(), file=sys.stderr)
         raise SystemExit(2)

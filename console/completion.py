@@ -13,7 +13,7 @@ from console.commands import COMMANDS
 from rearrange.command_line import OneLineParser
 from skills.command import run_command
 
-# A space follows each word, but not key=
+# A space follows each word, but not key=; where no word fits, the shell completes files
 BASH = """\
 _rearrange() {{
     local current=${{COMP_WORDS[COMP_CWORD]}} words=
@@ -27,9 +27,8 @@ _rearrange() {{
     COMPREPLY=($(compgen -W "$words" -- "$current"))
     COMPREPLY=("${{COMPREPLY[@]/%/ }}")
     COMPREPLY=("${{COMPREPLY[@]/%= /=}}")
-    [[ ${{#COMPREPLY[@]}} -gt 0 ]] || COMPREPLY=($(compgen -f -- "$current"))
 }}
-complete -o nospace -F _rearrange rearrange
+complete -o nospace -o default -F _rearrange rearrange
 """
 ZSH = """\
 (( $+functions[compdef] )) || { autoload -U compinit && compinit }

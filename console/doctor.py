@@ -81,7 +81,7 @@ def steps_per_second(seconds: float) -> float:
     env.step(env.action_space.sample())  # compiles
     env.reset(seed=0)
     count, begun = 0, time.perf_counter()
-    while time.perf_counter() < begun + seconds:
+    while not count or time.perf_counter() < begun + seconds:
         _, _, terminated, truncated, _ = env.step(rng.uniform(-1, 1, env.action_space.shape))
         count += 1
         if terminated or truncated:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -99,18 +100,30 @@ def _run(main: Callable[[Sequence[str]], int | None], errors: tuple[type[Excepti
     try:
         raise_again()
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends what is under way, too
-        return main(sys.argv[1:]) or 0
+        code = main(sys.argv[1:]) or 0
+        sys.stdout.flush()  # else Python does so at its end, with a traceback where it cannot
+        return code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # whoever read the output, such as `head`, has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return INTERRUPTED
     except errors as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        if error.filename is None:
+        if error.filename is None and error.errno != errno.ENOSPC:  # a full disk names no file
             raise
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        _drop_output()
+        name = "" if error.filename is None else f"{error.filename}: "
+        print(f"error: {name}{error.strerror}", file=sys.stderr)
         return 2
+
+
+def _drop_output() -> None:
+    """Forget what is printed and cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

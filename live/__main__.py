@@ -28,6 +28,9 @@ from skills.registry import find, skill_names
 
 PLANNERS = ("policy", "oracle")  # who follow plans in chores
 AGENTS = ("policy", "oracle", "zero", "random", "frontier", "drive")
+OF_TASKS = {"agent": "policy", "split": "val", "dataset": None}  # options, and what they are unsaid
+OF_WORLDS = {"episode": 0, "episodes": 0, "pause_at": None}  # likewise, not of --watch
+LAST_PORT = 65535
 
 
 def parse(arguments: Sequence[str]) -> Any:
@@ -80,15 +83,20 @@ def _check(options: Any) -> None:
     plans = options.task in household_names() and options.agent in PLANNERS and not options.policy
     if (options.homes or options.robot) and not options.watch:
         raise UserError("--homes and --robot say what --watch shows: leave them out")
-    if options.watch and options.pause_at is not None:
-        raise UserError("--pause-at is for worlds of this command's own: leave it out")
+    for name, unsaid in OF_TASKS.items():
+        if not options.task and getattr(options, name) != unsaid:
+            raise UserError(f"--{name} is for a TASK: leave it out")
+    for name, unsaid in OF_WORLDS.items():
+        if options.watch and getattr(options, name) != unsaid:
+            option = name.replace("_", "-")
+            raise UserError(f"--{option} is for worlds of this command's own: leave it out")
     if options.replan and not plans:
         raise UserError("--replan is for chores by plan: leave it out")
     for name, low, high in (
         ("replan", 0, 100),
         ("episode", 0, LAST),
         ("episodes", 0, 10**9),
-        ("port", 1, 65535),
+        ("port", 1, LAST_PORT),
     ):
         if not low <= getattr(options, name) <= high:
             raise UserError(f"--{name} must be from {low} to {high}")
@@ -98,15 +106,15 @@ def _check(options: Any) -> None:
 
 
 def check_address(host: str, port: int) -> None:
-    """Raise a UserError where no page can be served; a port that is taken is well: the next is."""
+    """Raise a UserError where no page can be served; a port that is taken is well if a later one is not."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as tried:
             tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             tried.bind(address)
     except (OSError, UnicodeError) as error:
-        if getattr(error, "errno", None) == errno.EADDRINUSE:
-            return
+        if getattr(error, "errno", None) == errno.EADDRINUSE and port < LAST_PORT:
+            return check_address(host, port + 1)
         reason = getattr(error, "strerror", "") or error
         raise UserError(f"--host {host} --port {port}: {reason}; choose others") from None
 
@@ -142,6 +150,8 @@ def _serve(options: Any, page: Any) -> None:
 
         give_way()
         training = TrainingPage(page, options.watch, options.homes, options.robot)
+        if not training.peek.is_written():
+            raise UserError(f"the training in {options.watch} has ended: nothing is to be watched")
         print(f"{address}   shows the training", flush=True)
         return training.watch()
     from live.agents import make_agent

@@ -121,7 +121,7 @@ class Player:
         changed = self._path.stat().st_mtime_ns
         if changed != self._read:
             self._read = changed
-            self._player.runner = PolicyRunner(self._path, True)
+            self._player.runner = PolicyRunner(self._path, self._player.runner.deterministic)
         steps = self._player.runner.policy.metadata.get("steps")
         return "" if steps is None else lines_of([f"policy of step {steps:,}"])
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from planner.evaluation import episode_seed
 from rearrange.episodes import EpisodeSet, find_dataset
+from rearrange.errors import UserError
 from rearrange.tasks import household_names
 from skills.navigation import NAVIGATION_NAMES
 
@@ -46,6 +47,8 @@ class Episodes:
             UserError: The file is missing, or of something else.
         """
         if task in NAVIGATION_NAMES:
+            if choice not in (None, "sampled"):
+                raise UserError(f"--dataset {choice}: episodes of {task} are sampled; leave it out")
             return cls(task, split)
         found, _ = find_dataset(choice, task, split, 1)
         return cls(task, split) if found is None else cls(task, split, found.path, len(found))

@@ -116,7 +116,7 @@ def make_nav_agent(
         runner = PolicyRunner(path, mean)
         check_metadata(path, runner.policy.metadata, task)
         env: Any = replace(environments_of(runner.policy.metadata, split), **place)(0, 0)
-        return NavAgent(env, _policy(runner), page, asked)
+        return NavAgent(env, _policy(path, runner), page, asked)
     env = NavEnv(task, None, split, place.get("homes", DEFAULT_HOMES))
     if name == "drive":
         return NavAgent(env, Keys(page), page, asked)
@@ -135,9 +135,15 @@ def _baseline(name: str) -> Begin:
     return begin
 
 
-def _policy(runner: PolicyRunner) -> Begin:
+def _policy(path: Path, runner: PolicyRunner) -> Begin:
+    read = path.stat().st_mtime_ns
+
     def begin(env: NavEnv, seed: int) -> Act:
+        nonlocal read, runner
         del env, seed
+        changed = path.stat().st_mtime_ns
+        if changed != read:
+            read, runner = changed, PolicyRunner(path, runner.deterministic)
         runner.restart()
         return lambda observation: int(runner.act(dict(observation)))
 

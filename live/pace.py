@@ -85,6 +85,7 @@ class Pace:
 
     def following(self, number: int) -> int:
         """The episode after one that is over: what was asked for, once, or the next."""
+        self._leave.clear()  # somebody may have asked after the last look
         asked, self._asked = self._asked, None
         return number + 1 if asked is None else asked
 

@@ -127,7 +127,10 @@ class Page:
         if pictured:
             self._pictured = now
             self._tell(sight, words, beliefs)
-        self._past.append(sight)
+        if not self._past or sight.step != self._past[-1].step:
+            self._past.append(sight)
+        elif sight.picture is not None:  # a world that waits, for a key or a learner
+            self._past[-1] = sight
         del self._past[:-KEPT]
         self.controls.note(len(self._past))
 

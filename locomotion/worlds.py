@@ -11,6 +11,7 @@ The name `locomotion:ant` is the same, but for the paper's settings, which come 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -72,6 +73,8 @@ class LocomotionWorlds:
         """Checks them."""
         if self.name not in ROBOTS:
             raise UserError(f"locomotion has no '{self.name}'; choose {', '.join(ROBOTS)}")
+        if self.device not in ("cpu", "warp-cpu") and not re.fullmatch(r"cuda(:\d+)?", self.device):
+            raise UserError(f"device must be cpu, cuda, cuda:N or warp-cpu, found {self.device}")
         for key, least in (("episode_length", 1), ("substeps", 1), ("threads", 0)):
             if getattr(self, key) < least:
                 raise UserError(f"{key} must be at least {least}, found {getattr(self, key)}")
@@ -111,9 +114,9 @@ class LocomotionVectorEnv(VectorEnv):
         self.worlds, self.num_envs = worlds, count
         self._device = "cpu" if worlds.device == "warp-cpu" else worlds.device
         self._body: Body = compile_robot(ROBOTS[worlds.name])
-        self._task = make_running(self._body, worlds.reward, self._device)
         threads = worlds.threads or max(1, min(cores(), count // LEAST_OF_THREAD))
         self._physics = make_physics(self._body, count, worlds.substeps, threads, worlds.device)
+        self._task = make_running(self._body, worlds.reward, self._device)
         shape, joints = (self._task.observation_size,), len(self._body.torques)
         box = spaces.Box(-np.inf, np.inf, shape, np.float32)
         self.single_observation_space = spaces.Dict({OBSERVATION: box})
@@ -138,7 +141,7 @@ class LocomotionVectorEnv(VectorEnv):
         """Begins an episode in every world; of several seeds the first counts, for all."""
         del options
         if seed is not None:
-            self._draws.manual_seed(seed if isinstance(seed, int) else int(seed[0]))
+            self._draws.manual_seed(int(np.ravel(seed)[0]))
         self._begin(torch.arange(self.num_envs, device=self._device))
         motion = self._motion()
         return {OBSERVATION: self._task.observe(motion, self._task.pose(motion))}, {}

@@ -9,5 +9,4 @@ if ! command -v "$python" > /dev/null; then
   echo "check_habitat: no Python at $python: give its path, or make the environment with scripts/setup.sh" >&2
   exit 2
 fi
-cd "$root"
 PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}" exec "$python" -m skills.check_habitat "${@:2}"

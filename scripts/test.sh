@@ -23,6 +23,7 @@ trap 'kill "$kernels" 2>/dev/null || true' EXIT  # where a check fails meanwhile
 "$bin/python" -m skills.ledger --check
 NO_MKDOCS_2_WARNING=1 "$bin/mkdocs" build --quiet --strict
 wait "$kernels"
+trap - EXIT  # its number may be another process's by the end
 "$bin/python" -m pytest -m "$marker" --durations=10 -n "$processes" --dist loadfile
 if [[ "$marker" == slow ]]; then
     mapfile -t files < <(grep -rlE "@given|RuleBasedStateMachine" tests --include=*.py)

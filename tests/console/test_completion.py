@@ -1,7 +1,10 @@
 """What shells complete."""
 
+import os
+import pty
 import shutil
 import subprocess
+from contextlib import suppress
 
 import pytest
 
@@ -29,7 +32,7 @@ def completed(scripts, *words: str) -> list[str]:
     return done.stdout.split()
 
 
-def test_bash_completes_commands_tasks_settings_and_files(scripts):
+def test_bash_completes_commands_tasks_settings(scripts):
     assert completed(scripts, "") == list(COMMANDS)
     assert completed(scripts, "tr") == ["train"]
     assert completed(scripts, "train", "open_f") == ["open_fridge"]
@@ -37,7 +40,23 @@ def test_bash_completes_commands_tasks_settings_and_files(scripts):
     assert completed(scripts, "train", "place", "task.way") == ["task.way_scale="]
     assert completed(scripts, "plan", "t") == ["tidy_house"]
     assert "objectnav" in completed(scripts, "eval", "")
-    assert completed(scripts, "push", "zs") == ["zsh"]  # the file
+
+
+def test_bash_completes_files_with_spaces_in_their_names(scripts, tmp_path):
+    (tmp_path / "my home.yaml").touch()
+    typed = f"rearrange() {{ printf '<%s>' \"$@\"; }}; source {scripts}/bash\nrearrange push m\t\nexit\n"
+    process, terminal = pty.fork()
+    if not process:
+        os.chdir(tmp_path)
+        os.execvp("bash", ["bash", "--norc", "-i"])
+    os.write(terminal, typed.encode())
+    told = b""
+    with suppress(OSError):  # as a terminal ends whose shell has ended
+        while told := told + os.read(terminal, 1000):
+            pass
+    os.waitpid(process, 0)
+    os.close(terminal)
+    assert b"<push><my home.yaml>" in told
 
 
 TYPED = {  # and what a tab makes of it

@@ -1,5 +1,6 @@
 """Command lines: errors, Ctrl-C and paths."""
 
+import subprocess
 import sys
 from argparse import ArgumentTypeError
 
@@ -31,9 +32,22 @@ def test_a_command_ends_with_its_own_code_or_a_line(monkeypatch, capsys):
     assert ends(lambda words: None, monkeypatch) == 0
     assert ends(fail(MistakeError("too much")), monkeypatch) == 2
     assert ends(fail(OSError(28, "No space left", "here")), monkeypatch) == 2
+    assert ends(fail(OSError(28, "No space left")), monkeypatch) == 2
     assert ends(fail(KeyboardInterrupt()), monkeypatch) == INTERRUPTED
     told = capsys.readouterr().err.splitlines()
-    assert told == ["error: too much", "error: here: No space left", "interrupted"]
+    full = ["error: here: No space left", "error: No space left"]
+    assert told == ["error: too much", *full, "interrupted"]
+
+
+@pytest.mark.parametrize(
+    ("where", "code", "told"),
+    [("| true", 130, ""), ("> /dev/full", 2, "error: No space left on device\n")],
+)
+def test_output_that_cannot_be_written_is_no_traceback(where, code, told):
+    program = "from interrupts.command_line import run_command as r; r(lambda _: print('word'), ())"
+    words = f'(sleep 0.2; "{sys.executable}" -c "{program}") {where}; exit ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (code, told)
 
 
 def test_parser_errors_are_one_line(capsys):

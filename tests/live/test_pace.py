@@ -71,3 +71,11 @@ def test_an_episode_is_left_once_even_while_paused(timed):
         pace.wait()
     pace.paused = False
     pace.wait()
+
+
+def test_an_episode_that_is_asked_for_between_two_is_not_left_at_once(timed):
+    pace, _ = timed
+    pace.hold(0.1)
+    pace.leave(5)
+    assert pace.following(0) == 5
+    pace.wait()

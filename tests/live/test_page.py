@@ -89,6 +89,19 @@ def test_what_stays_in_the_next_home_is_not_sent_again(page):
     assert messages[-1] < 1.5 * messages[1]  # else who comes late gets all homes
 
 
+def test_a_world_that_waits_for_a_key_is_one_step_to_look_back_at(page):
+    drawn = itertools.count(1)
+
+    def show(look, *words):
+        page.draw(look, *words)
+        if next(drawn) == 5:
+            raise NextEpisode
+
+    with pytest.raises(NextEpisode):
+        make_agent("drive", Episodes.find("pointnav", "val", None), page).play(0, show)
+    assert [sight.step for sight in page._past] == [0]
+
+
 def test_parts_of_a_body_are_numbered():
     a, b, c = (SimpleNamespace(body=body) for body in (0, 3, 3))
     assert named([a, b, c]) == {"/home/part_0": a, "/body_3/part_0": b, "/body_3/part_1": c}

@@ -123,6 +123,8 @@ def test_a_checkpoint_that_changes_is_read_again(tmp_path):
     fresh = ActorCritic(policy.observation_space, policy.action_space, policy.network_config)
     save_policy(path, fresh, policy.config, policy.metadata | {"steps": 12_345})
     os.utime(path, ns=(0, 1))
+    runner.deterministic = False
     second, _, words = steps_of(agent, 0, 6)
     assert "policy of step 12,345<" in words
+    assert not agent._player.runner.deterministic
     assert any(not np.array_equal(a.poses, b.poses) for a, b in zip(first, second, strict=True))

@@ -31,7 +31,8 @@ def test_another_seed_begins_otherwise():
     worlds = LocomotionWorlds("ant").make_vector(3, 1)
     first = worlds.reset(seed=1)[0][OBSERVATION]
     assert not torch.equal(worlds.reset(seed=2)[0][OBSERVATION], first)
-    assert torch.equal(worlds.reset(seed=[1, 2, 3])[0][OBSERVATION], first)
+    for same in ([1, 2, 3], np.int64(1)):
+        assert torch.equal(worlds.reset(seed=same)[0][OBSERVATION], first)
     assert not torch.equal(first[0], first[1])
 
 
@@ -114,6 +115,12 @@ def test_actions_beyond_the_box_are_cut():
     assert answers[0] == answers[1]
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_one_line():
+    with pytest.raises(UserError, match=r"there is no CUDA device|mujoco-warp cannot be imported"):
+        LocomotionWorlds("ant", device="cuda").make_vector(2, 0)
+
+
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
@@ -122,6 +129,7 @@ def test_actions_beyond_the_box_are_cut():
         ({"substeps": 0}, "substeps must be at least 1, found 0"),
         ({"threads": -1}, "threads must be at least 0, found -1"),
         ({"push": -1.0}, "push must be at least 0, found -1"),
+        ({"device": "tpu"}, "device must be cpu, cuda, cuda:N or warp-cpu, found tpu"),
         ({"reward": "more"}, "reward must be one of paper, mean, found more"),
     ],
 )

@@ -8,7 +8,7 @@ Made from the code by `python -m skills.hab_table > docs/hab.md`: do not edit.
 The ten [tasks](tasks.md) of the Home Assistant Benchmark ([HAB](https://arxiv.org/abs/2106.14405)),
 seven skills and three chores, have two sets of rules:
 
-- `rules=ours`, the default, by which all shipped policies are judged. They were trained before `stall`;
+- `rules=ours`, the default, by which all shipped policies are judged;
 - `rules=hab`: habitat-lab v0.3.4 with the VER paper's changes, as far as our simulator has it. What
   it has not stands under [Remaining differences](#remaining-differences-under-ruleshab).
 

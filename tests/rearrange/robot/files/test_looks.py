@@ -4,7 +4,7 @@ import numpy as np
 
 from rearrange.render import GeomTable
 from rearrange.scenes.compile import empty_spec
-from tests.helpers.file_home import vase
+from tests.helpers.file_home import VASE
 from tests.helpers.file_robot import MODEL, WORDS
 
 MESHED = MODEL.replace(
@@ -32,7 +32,7 @@ def test_solids_are_seen_as_they_are(heron):
 
 
 def test_meshes_are_seen_and_what_collides_is_not(read, tmp_path):
-    (tmp_path / "vase.obj").write_text(vase())
+    (tmp_path / "vase.obj").write_text(VASE)
     model = compiled(read(model=MESHED).spec)
     assert model.nmesh == 1
     (mesh,) = np.flatnonzero(model.geom_dataid >= 0)
@@ -43,5 +43,5 @@ def test_meshes_are_seen_and_what_collides_is_not(read, tmp_path):
 
 
 def test_meshes_can_be_left_out(read, tmp_path):
-    (tmp_path / "vase.obj").write_text(vase())
+    (tmp_path / "vase.obj").write_text(VASE)
     assert compiled(read(WORDS + "meshes: false\n", MESHED).spec).nmesh == 0

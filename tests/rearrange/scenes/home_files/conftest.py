@@ -8,7 +8,7 @@ from tests.helpers.file_home import write_home
 
 @pytest.fixture(scope="session")
 def path(tmp_path_factory):
-    found = write_home(tmp_path_factory.mktemp("cottage")).resolve()
+    found = write_home(tmp_path_factory.mktemp("barn"), "barn").resolve()
     yield found
     registry._register_file.cache_clear()
     unregister_homes(read_home(found).spec)

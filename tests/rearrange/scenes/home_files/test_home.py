@@ -10,7 +10,7 @@ from tests.helpers.file_home import WORDS, write_home
 
 
 def test_a_path_stands_for_a_name(path, spec):
-    assert check_homes(str(path)) == spec.name == "cottage"
+    assert check_homes(str(path)) == spec.name == "barn"
     (layout,) = layouts_of("val", str(path))
     apartment, grid = load_layout(layout, 0)
     assert apartment.bounds == pytest.approx((0.0, 0.0, 5.2, 4.2))

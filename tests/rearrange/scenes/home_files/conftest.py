@@ -6,7 +6,7 @@ from rearrange.scenes.registry import spec_of_homes, unregister_homes
 from tests.helpers.file_home import write_home
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def path(tmp_path_factory):
     found = write_home(tmp_path_factory.mktemp("barn"), "barn").resolve()
     yield found
@@ -14,6 +14,6 @@ def path(tmp_path_factory):
     unregister_homes(read_home(found).spec)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def spec(path):
     return spec_of_homes(str(path))

@@ -56,8 +56,8 @@ class Threads:
 
     def rows(self, work: Callable[[slice], None], count: int) -> None:
         """Do all of `count` rows once, some at a time; raises as `each`."""
-        parts = 1 if self.count == 1 else min(PARTS * self.count, count)
-        edges = [count * part // parts for part in range(parts + 1)] if parts else [0]
+        parts = 1 if self.count == 1 else max(1, min(PARTS * self.count, count))
+        edges = [count * part // parts for part in range(parts + 1)]
 
         def some(part: int, thread: int) -> None:
             del thread

@@ -3,27 +3,32 @@
 Every environment is trained as `python -m ver train ENV total_steps=N` does it, once for each seed, and
 judged by new episodes with the most likely actions. MiniGrid's memory task alone gets another setting,
 `network.memory=lstm`: there is nothing to be seen of what has to be remembered. What an environment
-needs beside Gymnasium has to be installed; see docs/any_environment.md.
+needs beside Gymnasium has to be installed; see docs/any_environment.md. Stopped or killed, the same
+command goes on, as long as the commit is the same.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import sys
-import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from rearrange.command_line import OneLineParser, check_counts, output_file
+from rearrange.command_line import OneLineParser, check_counts, output_file, output_folder
 from skills.command import run_command
-from skills.provenance import made, write_result
+from skills.plot import read_rows
+from skills.provenance import made, write_json, write_result
 from ver import UserError
 from ver.eval import play_episodes
 from ver.train import make_trainer
 
+RETURN, JUDGED = "episode/episode_return", "judged.json"
 JUDGED_FROM = 100_000  # seed of the first episode that judges
 
 
@@ -61,40 +66,39 @@ TASKS = {
 QUICK = "CartPole-v1,Acrobot-v1,Pendulum-v1"
 
 
-def train(task: Task, seed: int, episodes: int, steps: int = 0) -> dict[str, Any]:
-    """Trains one run and judges it.
+def train(task: Task, seed: int, episodes: int, folder: Path, steps: int = 0) -> dict[str, Any]:
+    """Trains one run and judges it; one that was judged is read.
 
     Args:
         task: Environment, and how long it is trained.
         seed: Of the run.
         episodes: By which it is judged.
+        folder: Run directory, which may hold a part of this run.
         steps: Another length; 0 is the task's own.
 
     Raises:
         SystemExit: Ctrl-C.
     """
-    quiet = ("tensorboard=false", "log_interval_s=1e9", "checkpoint_interval_s=1e9")
+    told = folder / JUDGED
+    if told.exists():
+        return json.loads(told.read_text())
+    quiet = ("tensorboard=false", "checkpoint_interval_s=60")
     words = [*task.settings, *quiet, f"seed={seed}", f"total_steps={steps or task.steps}"]
-    rows: list[tuple[float, float]] = []
-
-    def note(trainer: Any, row: dict[str, float]) -> None:
-        if "episode/episode_return" in row:
-            rows.append((row["steps"], row["episode/episode_return"]))
-
-    with tempfile.TemporaryDirectory(prefix="any-env-") as folder:
-        trainer = make_trainer(task.name, words, folder)
-        trainer.after_update = note
-        trainer.train()
-        if trainer.interrupted:
-            raise SystemExit("interrupted: nothing is reported")
-        played = play_episodes(trainer.policy.eval(), trainer.make_env, episodes, JUDGED_FROM)
-    return {
+    trainer = make_trainer(task.name, words, folder)
+    trainer.train()
+    if trainer.interrupted:
+        raise SystemExit("interrupted: the same command goes on; nothing is reported yet")
+    played = play_episodes(trainer.policy.eval(), trainer.make_env, episodes, JUDGED_FROM)
+    rows = [(row["steps"], row[RETURN]) for row in read_rows(folder) if RETURN in row]
+    run = {
         "seed": seed,
         "steps": trainer.steps,
         "return": float(np.mean(played["return"])),
         "spread": float(np.std(played["return"])),
         "steps_to_threshold": steps_to(rows, task.threshold),
     }
+    write_json(told, run)
+    return run
 
 
 def steps_to(rows: Sequence[tuple[float, float]], threshold: float) -> float | None:
@@ -142,6 +146,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the first run (1)")
     parser.add_argument("--steps", type=int, default=0, help="of each run, instead of their own")
     parser.add_argument("--episodes", type=int, default=100, help="that judge a run (100)")
+    parser.add_argument(
+        "--run", type=output_folder, metavar="DIR", help="runs/any_env/<commit>_<episodes>_<steps>"
+    )
     parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
     options = parser.parse_args(arguments)
     check_counts(options, "seeds", "episodes")
@@ -151,11 +158,15 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError(f"--envs: unknown '{unknown[0]}': choose from {names}")
     what = "ver's defaults on other people's environments"
     origin = made("benchmarks.any_env", arguments, what=what, seed=options.seed)
+    # What another commit has trained says nothing about this one
+    own = f"{origin['commit'][:8]}_{options.episodes}_{options.steps}"
+    every = options.run or Path("runs") / "any_env" / own
     found: dict[str, Any] = {}
     for name in chosen:
         runs = []
         for seed in range(options.seed, options.seed + options.seeds):
-            runs.append(train(TASKS[name], seed, options.episodes, options.steps))
+            folder = every / f"{re.sub('[^A-Za-z0-9.-]+', '_', name)}_{seed}"
+            runs.append(train(TASKS[name], seed, options.episodes, folder, options.steps))
             print(f"{name}, seed {seed}: {runs[-1]['return']:.4g}", file=sys.stderr, flush=True)
         found[name] = summarise(TASKS[name], runs)
     show(found)

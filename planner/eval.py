@@ -69,7 +69,7 @@ from skills.learned import check_metadata
 from skills.library import robot_of, skill_sources
 from skills.modes import MONOLITHIC, SKILLS_HELP, parse_modes
 from skills.provenance import add_homes, check_homes_asked, made, write_result
-from ver import load_policy
+from ver import read_metadata
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -198,7 +198,7 @@ def _check_policies(settings: EvaluationSettings) -> None:
     for name, source in skill_sources(settings.skills, settings.task).items():
         if isinstance(source, Path):
             learned = settings.task if name == MONOLITHIC else name
-            check_metadata(source, load_policy(source).metadata, learned)
+            check_metadata(source, read_metadata(source), learned)
 
 
 def settings_from(options: argparse.Namespace) -> EvaluationSettings:

@@ -22,7 +22,7 @@ from skills.modes import parse_modes
 from skills.players import BaselinePlayer, FollowerPlayer, PolicyPlayer
 from skills.settings import CHECKPOINTS, ORACLE
 from skills.sight import AgentEye
-from ver import load_policy
+from ver import read_metadata
 
 FPS = 10  # steps per second: the agent has no clock
 LAST_FRAMES = 20  # how long the result stands still
@@ -95,7 +95,7 @@ def _player(task: str, who: str, homes: str, checkpoint: Path | None) -> Any:
     path = checkpoint or CHECKPOINTS / f"{task}.safetensors"
     if not path.is_file():
         raise UserError(f"no checkpoint {path}: train it with scripts/train_nav.sh {task}")
-    check_metadata(path, load_policy(path).metadata, task)
+    check_metadata(path, read_metadata(path), task)
     return PolicyPlayer(str(path), True, "val", place={"homes": homes})
 
 

@@ -47,7 +47,7 @@ from skills.players import (
 from skills.provenance import made, write_result
 from skills.summary import HOME, SCORES, SUCCESSES, per_episode, sanity_row, summarise
 from skills.workers import play_in_workers
-from ver import load_policy
+from ver import load_policy, read_metadata
 
 SEED_STRIDE = 1_000_003  # episode k of seed s starts from s * SEED_STRIDE + k
 UNITS = {"length": " [steps]", "path_length": " [m]", "distance_to_goal": " [m]"}
@@ -250,7 +250,7 @@ def main(arguments: Sequence[str]) -> int:
     learned = options.policy == LEARNED
     path = checkpoint_of(options) if learned else Path(options.policy)
     if learned:  # its sanity rows are of the same world
-        options.rules = load_policy(path).metadata.get("rules", OURS)
+        options.rules = read_metadata(path).get("rules", OURS)
     options.robot = robot_of(options)
     origin = made(
         "skills.eval", arguments, what=f"{options.skill}: {options.policy}", seed=options.seed,

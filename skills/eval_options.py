@@ -37,7 +37,7 @@ from skills.players import BLIND, FOLLOWED, OWN, SWAPPED, check_baseline
 from skills.provenance import add_homes, check_homes_asked
 from skills.registry import shipped_policy
 from skills.settings import CHECKPOINTS, check_dataset, check_skill, kind_of, settings_type
-from ver import load_policy, merge_config
+from ver import merge_config, read_metadata
 
 UNTRAINED = "untrained"
 ORACLE, RANDOM, LEARNED = "oracle", "random", "learned"
@@ -169,7 +169,7 @@ def robot_of(options: Any) -> str:
     if options.policy != LEARNED:
         return options.robot or DEFAULT_ROBOT
     path = checkpoint_of(options)
-    return robot_of_policy(path, load_policy(path).metadata)
+    return robot_of_policy(path, read_metadata(path))
 
 
 def _parser() -> OneLineParser:
@@ -285,7 +285,7 @@ def checkpoint_of(options: Any) -> Path:
             f"no policy of {options.skill} is shipped: train one (scripts/{script} {options.skill}) and "
             "give it as --checkpoint"
         )
-    check_metadata(path, load_policy(path).metadata, options.skill)
+    check_metadata(path, read_metadata(path), options.skill)
     return path
 
 

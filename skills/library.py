@@ -19,7 +19,7 @@ from skills.random_skill import RandomSkill
 from skills.registry import all_specs, find, shipped_policy
 from skills.settings import CHECKPOINTS
 from skills.spa import Robot, SpaSkill
-from ver import load_policy
+from ver import read_metadata
 
 RESET_TIMEOUT = 50  # steps (habitat-lab)
 RESET_STEP = 0.0375  # [rad] per step and joint, of slides in their units
@@ -114,7 +114,7 @@ def robot_of(words: str, scenario: str = "", asked: str = "") -> str:
     robot = asked
     for path in skill_sources(words, scenario).values():
         if isinstance(path, Path):
-            robot = robot_of_policy(path, load_policy(path).metadata, robot)
+            robot = robot_of_policy(path, read_metadata(path), robot)
     find_robot(robot or DEFAULT_ROBOT)
     return robot or DEFAULT_ROBOT  # of a file its path, which other processes find it by
 

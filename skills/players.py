@@ -37,7 +37,7 @@ from skills.registry import all_specs
 from skills.settings import ORACLE, SkillEnvironments, environments_of
 from skills.spec import next_of
 from skills.start_kinds import start_kind
-from ver import load_policy
+from ver import read_metadata
 
 OWN, SWAPPED, BLIND = "own", "swapped", "blind"  # images
 FOLLOWED = ("pointnav", "objectnav", "flee")  # navigation tasks that have an oracle
@@ -285,7 +285,7 @@ def player_of(
         raise UserError(f"--skills {who} plays whole chores: give {skill} another, or film a chore")
     source = skill_sources(f"mixed,{skill}={who}")[skill]
     if isinstance(source, Path):
-        metadata = load_policy(source).metadata
+        metadata = read_metadata(source)
         check_metadata(source, metadata, skill)
         robot_of_policy(source, metadata, robot)
         player = PolicyPlayer(str(source), True, split, place={"homes": homes})

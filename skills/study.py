@@ -58,7 +58,7 @@ from skills.settings import CHECKPOINTS
 from skills.statistics import Proportion, proportion
 from skills.summary import causes_of
 from skills.workers import play_in_workers
-from ver import UserError, load_policy
+from ver import UserError, read_metadata
 
 STUDIES = ("emergent_navigation",)
 DEFAULT = (f"trained={CHECKPOINTS / 'pick.safetensors'}", f"{UNTRAINED}={UNTRAINED}")
@@ -342,7 +342,7 @@ def checkpoints_of(given: Sequence[str], seed: int, folder: str) -> dict[str, st
         found[label] = path
     files = [path for path in found.values() if path != UNTRAINED]
     for path in files:
-        check_metadata(path, load_policy(path).metadata, "pick")
+        check_metadata(path, read_metadata(path), "pick")
     if UNTRAINED in found.values():
         like = Path(files[0]) if files else CHECKPOINTS / "pick.safetensors"
         fresh = str(untrained_copy(like, seed, folder))

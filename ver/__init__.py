@@ -13,7 +13,7 @@ import interrupts  # noqa: F401 - Ctrl-C from here on is one line
 
 if TYPE_CHECKING:
     from ver.action_space import to_environment_action
-    from ver.checkpoint import load_policy, save_policy
+    from ver.checkpoint import load_policy, read_metadata, save_policy
     from ver.config import (
         CollectConfig,
         CPCAConfig,
@@ -41,6 +41,7 @@ _HOMES = {
     "WorkerCrashError": "ver.errors",
     "load_policy": "ver.checkpoint",
     "merge_config": "ver.config",
+    "read_metadata": "ver.checkpoint",
     "save_policy": "ver.checkpoint",
     "to_environment_action": "ver.action_space",
 }
@@ -59,6 +60,7 @@ __all__ = [
     "WorkerCrashError",
     "load_policy",
     "merge_config",
+    "read_metadata",
     "save_policy",
     "to_environment_action",
 ]

@@ -86,6 +86,15 @@ def load_policy(path: str | Path, device: str | torch.device = "cpu") -> ActorCr
     return policy.to(device).eval()
 
 
+def read_metadata(path: str | Path) -> dict[str, Any]:
+    """Reads what was kept with a policy: the metadata that `load_policy` has, without building its networks.
+
+    Raises:
+        UserError: The file is missing, foreign or not whole.
+    """
+    return read_file(path, (POLICY_FORMAT, TRAINING_FORMAT))[1].get("metadata", {})
+
+
 def copy_policy(source: Path, target: Path) -> None:
     """Copies a policy and what is told beside it; each file whole or not at all."""
     for suffix in (".safetensors", ".json"):

@@ -1,6 +1,8 @@
 """What the defaults learn: the sums, and one short run."""
 
 import json
+import os
+import signal
 
 import pytest
 
@@ -18,17 +20,48 @@ def test_sums_by_hand():
     assert steps_to(rows, 0) is None
 
 
-def test_a_run_is_trained_judged_and_written(tmp_path, monkeypatch):
+@pytest.fixture
+def words(tmp_path, monkeypatch):
+    """A command that trains a moment and writes told.json."""
     small = ("network.hidden_size=8", "collect.num_environments=2", "collect.rollout_length=16")
     task = Task("CartPole-v1", 8, 64, (*small, "learner_threads=1"))
     monkeypatch.setitem(any_env.TASKS, "CartPole-v1", task)
-    path = tmp_path / "told.json"
-    words = ["--envs", "CartPole-v1", "--seeds", "1", "--episodes", "3", "--json", str(path)]
+    files = ["--run", str(tmp_path / "runs"), "--json", str(tmp_path / "told.json")]
+    return ["--envs", "CartPole-v1", "--seeds", "1", "--episodes", "3", *files]
+
+
+def told_in(folder):
+    return json.loads((folder / "told.json").read_text())["environments"]["CartPole-v1"]
+
+
+def test_a_run_is_trained_judged_and_written_once(words, tmp_path, monkeypatch):
     assert main(words) == 0
-    told = json.loads(path.read_text())["environments"]["CartPole-v1"]
+    told = told_in(tmp_path)
     assert told["steps"] == 64
     assert told["learned"] == 1  # a cart falls after eight steps at the earliest
     assert told["mean"] == told["runs"][0]["return"] >= 8
+    monkeypatch.setattr(any_env, "make_trainer", None)
+    assert main(words) == 0
+    assert told_in(tmp_path) == told
+
+
+def test_an_interrupted_run_goes_on(words, tmp_path, monkeypatch):
+    begun, make = [], any_env.make_trainer
+
+    def stopped_once(*asked):
+        trainer = make(*asked)
+        begun.append(trainer.steps)
+        if len(begun) == 1:
+            trainer.after_update = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
+        return trainer
+
+    monkeypatch.setattr(any_env, "make_trainer", stopped_once)
+    with pytest.raises(SystemExit, match="the same command goes on"):
+        main(words)
+    assert not (tmp_path / "told.json").exists()
+    assert main(words) == 0
+    assert begun[0] == 0 < begun[1] < 64
+    assert told_in(tmp_path)["steps"] == 64
 
 
 @pytest.mark.parametrize(

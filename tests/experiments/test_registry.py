@@ -97,9 +97,15 @@ def test_names_tell_arms_and_commands_apart(experiment, quick, tmp_path):
 
 
 def trainings(quick):
+    """All arms that train, one of those with the same settings."""
+    found = {}
     for experiment in EXPERIMENTS.values():
         for arm in experiment.arms(quick):
-            yield from arm.trainings if isinstance(arm, Distances | Chain) else (arm,)
+            for each in arm.trainings if isinstance(arm, Distances | Chain) else (arm,):
+                found.setdefault(
+                    (each.task, each.settings) if isinstance(each, Training) else each, each
+                )
+    return found.values()
 
 
 @pytest.mark.parametrize("quick", [True, False])

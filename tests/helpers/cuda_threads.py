@@ -4,9 +4,9 @@ import itertools
 import threading
 from types import SimpleNamespace
 
-import numba
 import numpy as np
 
+from rearrange.caching import cached_njit
 from rearrange.render import cuda_kernels, pixels
 
 
@@ -39,27 +39,27 @@ class Grid(threading.local):
         self.at = block[0] * size + thread, block[1]
 
 
-@numba.njit
+@cached_njit
 def _nearer(record, row, column, near, best):
     return pixels.nearer(record, row, column, near, best)
 
 
-@numba.njit
+@cached_njit
 def _in_tile(record, left, top, side):
     return pixels.in_tile(record, left, top, side)
 
 
-@numba.njit
+@cached_njit
 def _bounds(kind, size, position, matrix, view, lens, width, height):
     return pixels.bounds_of_geom(kind, size, position, matrix, view, lens, width, height)
 
 
-@numba.njit
+@cached_njit
 def _has_pixels(bounds, width, height):
     return pixels.has_pixels(bounds, width, height)
 
 
-@numba.njit
+@cached_njit
 def _describe(record, bounds, kind, size, position, matrix, view, lens, width, height):
     pixels.describe_geom(record, bounds, kind, size, position, matrix, view, lens, width, height)
 

@@ -126,11 +126,11 @@ def test_a_wait_is_counted_and_told_and_changes_nothing_else(share, capfd):
 
 
 def test_after_ctrl_c_in_a_wait_the_same_scenes_come(share):
-    prompt, slow = share(), share(seconds=2.0)
+    prompt, slow = share(), share(seconds=0.8)
     prompt.restart(0)
     slow.restart(0)
     watch(slow, 4)
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         slow.tick()
@@ -186,14 +186,14 @@ def check_same(first, second):
 @pytest.mark.parametrize("task", ["pointnav", "flee", "explore"])
 def test_agents_in_scans_share_scenes_and_runs_repeat(folder, task):
     env = vector(ScanEpisodes(task, "", str(folder)), task=task)
-    track = play(env, 60)
+    track = play(env, 50)
     inside = [Counter(names) for _, _, names, _ in track]
     # Two that are there, and at most one that was replaced while episodes ran on
     assert max(map(len, inside)) <= 3
     assert max(max(each.values()) for each in inside) <= 3
     assert len({name for each in inside for name in each}) == 4
     assert len(env.worlds.bank.scenes) == len(inside[-1])
-    check_same(play(env, 60), track)
+    check_same(play(env, 50), track)
     env.close()
 
 

@@ -18,7 +18,8 @@ def test_figures_do_not_depend_on_the_number_of_workers(pick_checkpoint, tmp_pat
     records = []
     for workers in ("1", "2"):
         path = tmp_path / f"{workers}.json"
-        common = ["pick", "--checkpoint", str(pick_checkpoint), "--episodes", "3", "--seed", "4"]
+        common = ["pick", "task.max_steps=60", "--checkpoint", str(pick_checkpoint)]
+        common += ["--episodes", "3", "--seed", "4"]
         assert evaluation.main([*common, "--workers", workers, "--json", str(path)]) == 0
         records.append(json.loads(path.read_text()))
     one, two = records

@@ -19,6 +19,7 @@ from ver.trackers import TRACKERS
 TINY = [
     "stages=[]",
     "camera_size=40",
+    "task.max_steps=60",
     "trainer.total_steps=64",
     "trainer.collect.num_environments=2",
     "trainer.collect.environments_per_worker=1",

@@ -16,7 +16,7 @@ from rearrange.sim.randomisation import Randomisation
 from rearrange.tasks import TASKS
 
 HAND_OFFS = DIRECTORY.parent / "hand_offs"
-SEEDS = 200  # sampled starts of each task; CI looks at every tenth
+SEEDS, EVERY = 200, 25  # sampled starts of each task; CI looks at one of so many
 SECONDS = 1.0
 STILL = 5e-4  # what nothing moves moves less [m]
 UPRIGHT = 0.01  # and turns less [rad]
@@ -134,25 +134,25 @@ def check_sampled(task, seeds, randomise=None):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_sampled_starts_are_at_rest(task):
-    check_sampled(task, range(0, SEEDS, 10))
+    check_sampled(task, range(0, SEEDS, EVERY))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_all_sampled_starts_are_at_rest(task):
-    check_sampled(task, (seed for seed in range(SEEDS) if seed % 10))
+    check_sampled(task, (seed for seed in range(SEEDS) if seed % EVERY))
 
 
 @pytest.mark.parametrize("task", ["pick", "open_cab"])
 def test_randomised_starts_are_at_rest(task):
-    check_sampled(task, range(5), SHIFTED)
+    check_sampled(task, range(3), SHIFTED)
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_shipped_starts_are_at_rest(task):
     simulator = MujocoSimulator(1, SimulatorConfig(camera_size=8))
     episodes = EpisodeSet.load(default_path(task, "val"), task, "val")
-    for index in range(0, len(episodes), 40):
+    for index in range(0, len(episodes), 60):
         check(simulator, episodes.episode(index))
 
 
@@ -161,7 +161,7 @@ def test_recorded_starts_are_at_rest(path):
     """Some were left leaning, or on an edge; but nothing hangs in the air."""
     simulator = MujocoSimulator(1, SimulatorConfig(camera_size=8))
     episodes = EpisodeSet.load(path)
-    for index in range(0, len(episodes), max(1, len(episodes) // 10)):
+    for index in range(0, len(episodes), max(1, len(episodes) // 5)):
         episode = episodes.episode(index)
         simulator.reset([0], [episode])
         start = Started(simulator, episode)

@@ -16,26 +16,27 @@ from tests.helpers.render_scenes import random_room
 
 def test_kernels_draw_what_the_loop_draws(monkeypatch):
     """Two of three cameras, an image that no tile fits, and more geoms than a block has threads."""
-    model, data = random_room(3, count=330)
-    table, camera, rng = GeomTable.from_model(model), Camera(18, 21, 90), np.random.default_rng(0)
+    model, data = random_room(3, count=90)
+    table, camera, rng = GeomTable.from_model(model), Camera(10, 13, 90), np.random.default_rng(0)
     eyes = rng.uniform(-3.0, 3.0, (3, 3)) * (1, 1, 0.2)
     views = np.array([[*eye, *look_at(eye, (0.0, 0.0, 0.0)).ravel()] for eye in eyes])
     ids, scenes, count = np.array([2, 0]), np.zeros(3, np.int64), len(table.ids)
     own = [np.ascontiguousarray(each[table.ids]) for each in (data.geom_xpos, data.geom_xmat)]
     shared = scenes, np.array([0, count]), table.kinds, table.sizes, *own, views, camera.lens()
-    wanted = np.full((3, 18, 21), -1.0, np.float32)
+    wanted = np.full((3, 10, 13), -1.0, np.float32)
     draw_pixels(ids, *shared, 2.0, np.empty((count, WIDTH), np.float32), wanted)
 
     records, counts = np.full((2, count, WIDTH), np.nan, np.float32), np.zeros(2, np.int32)
     size = 32
     blocks = -(-count // size), len(ids), 1
-    arguments = ids, *shared, 21, 18, records, counts
+    arguments = ids, *shared, 13, 10, records, counts
     launch(monkeypatch, cuda_kernels.prepare, blocks, size, *arguments)
     assert counts.max() < count  # some are behind the camera
-    monkeypatch.setattr(cuda_kernels, "THREADS", 256)
+    for name, value in (("SIDE", 8), ("THREADS", 64)):  # threads of the host are slow
+        monkeypatch.setattr(cuda_kernels, name, value)
     drawn = np.full_like(wanted, -1.0)
     limits = single(camera.lens()[2]), single(camera.lens()[3]), single(0.5)
-    launch(monkeypatch, cuda_kernels.draw, (2, 2, 2), 256, ids, records, counts, *limits, drawn)
+    launch(monkeypatch, cuda_kernels.draw, (2, 2, 2), 64, ids, records, counts, *limits, drawn)
     np.testing.assert_allclose(drawn, wanted, rtol=1e-6)
     assert (drawn[1] == -1.0).all()
 

@@ -14,7 +14,7 @@ from tests.helpers.small_runs import TINY_NAVIGATION, curve, logged
 SKILL = (
     "camera_size=40",
     "stages=[]",
-    "trainer.total_steps=768",
+    "trainer.total_steps=512",
     "trainer.collect.num_environments=4",
     "trainer.collect.environments_per_worker=2",
     "trainer.collect.rollout_length=32",

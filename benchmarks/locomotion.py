@@ -34,8 +34,8 @@ FEW = (  # what a few cores get in place of the paper's settings
     *("ppo.mini_batches=4", "network.initial_log_std=-1"),
 )
 QUIET = ("tensorboard=false", "checkpoint_interval_s=60")
-# The paper's returns (section 4.1): an ant that runs, and at the end; a humanoid that walks, that runs; one that
-# stands up, and at the end. Of terrain it tells none
+# The paper's returns (section 4.1): an ant runs, and at the end; a humanoid walks, and runs; one stands up, and
+# at the end. Of terrain it tells none
 THRESHOLDS = {"ant": (3000, 7000), "humanoid": (3000, 5000), "humanoid_flagrun": (2500, 4000)}
 RUNS, FINAL = THRESHOLDS["ant"]
 POINTS = 40  # of a curve

@@ -63,7 +63,7 @@ def test_over_boxes_it_moves_humanoids_as_mujoco_does():
         worlds.reset(seed=1)
         worlds._course._boxes[..., :2] *= 0.4
         draws, parts = torch.Generator().manual_seed(0), []
-        for _ in range(12):
+        for _ in range(8):
             actions = 0.3 * (2 * torch.rand(3, 21, generator=draws) - 1)
             shown, rewards, *_ = worlds.step(actions)
             parts += [worlds._physics.qpos, shown[OBSERVATION][:, -2:], rewards[:, None]]

@@ -14,6 +14,9 @@ from locomotion.robots import Body
 
 _STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
 _PUSHED = mujoco.mjtState.mjSTATE_CTRL.value | mujoco.mjtState.mjSTATE_XFRC_APPLIED.value
+_WITH_SCENERY = (
+    _PUSHED | mujoco.mjtState.mjSTATE_MOCAP_POS.value | mujoco.mjtState.mjSTATE_MOCAP_QUAT.value
+)
 
 
 class Physics(Protocol):
@@ -29,12 +32,14 @@ class Physics(Protocol):
     qvel: Tensor
     touch: Tensor
 
-    def step(self, actions: Tensor, push: Tensor) -> None:
+    def step(self, actions: Tensor, push: Tensor, things: Tensor | None = None) -> None:
         """Moves all by a frame.
 
         Args:
             actions: [N, J], of the motors, within [-1, 1].
             push: [N, 3] force on the torso, in the world's frame [N].
+            things: [N, K, 7] positions [m] and quaternions (w, x, y, z) of the scenery's bodies, which stay
+                there until they are told again; None where there is none, or nothing has moved.
         """
         ...
 
@@ -73,8 +78,13 @@ class CpuPhysics:
         self._state = np.zeros((count, size))
         self._states = np.zeros((count, substeps, size))
         self._sensors = np.zeros((count, substeps, model.nsensordata))
-        # Motors, and after them a force and a torque for each body; the same in all timesteps of a frame
-        self._control = np.zeros((count, substeps, model.nu + 6 * model.nbody))
+        # Motors, and after them a force and a torque for each body, positions and quaternions of scenery; the
+        # same in all timesteps of a frame
+        begin, things = model.nu + 6 * model.nbody, model.nmocap
+        self._control = np.zeros((count, substeps, begin + 7 * things))
+        self._places = slice(begin, begin + 3 * things)
+        self._turns = slice(begin + 3 * things, begin + 7 * things)
+        self._control[..., self._turns] = np.tile([1.0, 0.0, 0.0, 0.0], things)
         mujoco.mj_getState(model, self._data[0], self._state[0], _STATE)
         self._state[:] = self._state[0]
         self._qpos = slice(1, 1 + model.nq)  # behind the time
@@ -82,17 +92,20 @@ class CpuPhysics:
         self.touch = torch.zeros(count, model.nsensordata)
         self._read()
 
-    def step(self, actions: Tensor, push: Tensor) -> None:
+    def step(self, actions: Tensor, push: Tensor, things: Tensor | None = None) -> None:
         """See `Physics`."""
         begin = self._model.nu + 6 * self._torso
         self._control[:, :, : self._model.nu] = actions.numpy()[:, None]
         self._control[:, :, begin : begin + 3] = push.numpy()[:, None]
+        if things is not None:
+            self._control[:, :, self._places] = things[..., :3].flatten(1).numpy()[:, None]
+            self._control[:, :, self._turns] = things[..., 3:].flatten(1).numpy()[:, None]
         self._rollout.rollout(
             self._models,
             self._data,
             self._state,
             self._control,
-            control_spec=_PUSHED,
+            control_spec=_WITH_SCENERY if self._model.nmocap else _PUSHED,
             skip_checks=True,
             nstep=self._substeps,
             state=self._states,

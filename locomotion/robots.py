@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import mujoco
 import numpy as np
@@ -79,9 +79,22 @@ class Body:
     contacts: int
 
 
+class Scenery(Protocol):
+    """Solid things on the floor beside a robot. One that can be hashed, since models are kept by it."""
+
+    @property
+    def met(self) -> int:
+        """Most things, the floor among them, that a geom of the robot touches at once."""
+        ...
+
+    def add(self, spec: mujoco.MjSpec) -> None:
+        """Adds them, as mocap bodies: `Physics.step` says where they are."""
+        ...
+
+
 @lru_cache
-def compile_robot(robot: Robot) -> Body:
-    """Compiles a robot; the same object for the same robot."""
+def compile_robot(robot: Robot, scenery: Scenery | None = None) -> Body:
+    """Compiles a robot, and what stands beside it; the same object for the same two."""
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.option.timestep = TIMESTEP
@@ -108,6 +121,8 @@ def compile_robot(robot: Robot) -> Body:
             objtype=mujoco.mjtObj.mjOBJ_SITE,
             objname=site,
         )
+    if scenery is not None:
+        scenery.add(spec)
     model = spec.compile()
     hinges = model.jnt_type == mujoco.mjtJoint.mjJNT_HINGE
     assert model.nu == hinges.sum()  # each joint has its motor
@@ -117,7 +132,7 @@ def compile_robot(robot: Robot) -> Body:
         model.body(robot.torso).id,
         model.actuator_gear[:, 0].copy(),
         model.jnt_range[hinges].copy(),
-        _most_contacts(model),
+        _most_contacts(model) * (1 if scenery is None else scenery.met),
     )
 
 
@@ -194,9 +209,9 @@ def _material(density: float) -> dict[str, Any]:
 
 
 def _most_contacts(model: Any) -> int:
-    """Contacts of all geoms with the floor: a capsule lies on it with both ends."""
-    kinds = model.geom_type.tolist()
+    """Contacts of all of a robot's geoms with the floor: a capsule lies on it with both ends."""
+    kinds = model.geom_type[model.geom_contype == BODY].tolist()
     return sum(
         {mujoco.mjtGeom.mjGEOM_CAPSULE: 2, mujoco.mjtGeom.mjGEOM_SPHERE: 1}.get(kind, 4)
-        for kind in kinds[1:]
+        for kind in kinds
     )

@@ -28,6 +28,7 @@ class Motion(NamedTuple):
         touch: [N, F] forces in the soles [N].
         actions: [N, J] that led here, within [-1, 1].
         target: [N, 2] where to run to, x and y.
+        ground: [N] height of what is below the torso; heights are told and judged above it.
     """
 
     qpos: Tensor
@@ -35,6 +36,7 @@ class Motion(NamedTuple):
     touch: Tensor
     actions: Tensor
     target: Tensor
+    ground: Tensor | float = 0.0
 
 
 class Pose(NamedTuple):
@@ -101,7 +103,7 @@ class Running:
         """
         sine, cosine = pose.yaw.sin(), pose.yaw.cos()
         velocity, spin = motion.qvel[:, :3], _turned(motion.qpos[:, 3:7], motion.qvel[:, 3:6])
-        columns = [motion.qpos[:, 2], pose.roll, pose.pitch]
+        columns = [motion.qpos[:, 2] - motion.ground, pose.roll, pose.pitch]
         for vector in (velocity, spin):
             x, y, z = vector.unbind(-1)
             columns += [cosine * x + sine * y, cosine * y - sine * x, z]
@@ -120,7 +122,7 @@ class Running:
 
     def fallen(self, motion: Motion) -> Tensor:
         """Tells which torsos are below where they have fallen: [N] bool."""
-        return motion.qpos[:, 2] < self.body.robot.lowest
+        return motion.qpos[:, 2] - motion.ground < self.body.robot.lowest
 
     def _costs(self, motion: Motion) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Torques, squared actions, joints at their limits, feet on the ground: [N] each."""

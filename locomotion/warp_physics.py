@@ -19,7 +19,9 @@ ROWS_OF_CONTACT = 3  # one along the normal, two across
 
 
 class WarpPhysics:
-    """See `Physics`. There is room for all contacts that there can be, so none is ever left out.
+    """See `Physics`. There is room for all contacts that there can be on a floor, so none is ever left out.
+
+    With scenery there is room for `Scenery.met` things at each geom; mujoco-warp leaves out more, and says so.
 
     Args:
         body: The robot.
@@ -52,17 +54,20 @@ class WarpPhysics:
                 nconmax=body.contacts,
                 njmax=ROWS_OF_CONTACT * body.contacts + joints,
             )
-        shown = {
-            name: warp.to_torch(getattr(self._data, name))
-            for name in ("qpos", "qvel", "ctrl", "xfrc_applied", "sensordata", "qacc_warmstart")
+        names = ("qpos", "qvel", "ctrl", "xfrc_applied", "sensordata", "qacc_warmstart")
+        names += ("mocap_pos", "mocap_quat") if body.model.nmocap else ()
+        self._arrays: dict[str, Tensor] = {
+            name: warp.to_torch(getattr(self._data, name)) for name in names
         }
-        self._arrays: dict[str, Tensor] = shown
         self._read()
 
-    def step(self, actions: Tensor, push: Tensor) -> None:
+    def step(self, actions: Tensor, push: Tensor, things: Tensor | None = None) -> None:
         """See `Physics`."""
         self._arrays["ctrl"].copy_(actions)
         self._arrays["xfrc_applied"][:, self._torso, :3] = push
+        if things is not None:
+            self._arrays["mocap_pos"].copy_(things[..., :3])
+            self._arrays["mocap_quat"].copy_(things[..., 3:])
         # As on the CPU, where each frame begins without the accelerations of the one before
         self._arrays["qacc_warmstart"].zero_()
         warp = self._warp

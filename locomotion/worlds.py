@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,17 +24,17 @@ from gymnasium.vector.utils import batch_space
 from torch import Tensor
 
 from locomotion.ant import ANT
+from locomotion.course import Course
 from locomotion.humanoid import HUMANOID
 from locomotion.paper import settings
 from locomotion.physics import make_physics
 from locomotion.robots import TIMESTEP, Body, Robot, compile_robot
-from locomotion.running import REWARDS, Motion, make_running
+from locomotion.running import REWARDS, Motion, Pose, make_running
 from ver.collect.processes import cores
 from ver.errors import UserError
 
 OBSERVATION = "observation"
 ROBOTS: dict[str, Robot] = {robot.name: robot for robot in (ANT, HUMANOID)}
-FAR = 1000.0  # [m] to what robots run to that run forward
 PUSHED_EVERY = (200, 300)  # frames (paper)
 LEAST_OF_THREAD = 16  # robots, for fewer of which a thread costs more than it brings
 SPREAD = {
@@ -46,10 +47,11 @@ SPREAD = {
 
 @dataclass(frozen=True)
 class LocomotionWorlds:
-    """Makes worlds of one robot.
+    """Makes worlds of one robot. Other tasks than running straight ahead are subclasses: `locomotion.tasks`.
 
     Attributes:
-        name: Of the robot, one of ROBOTS.
+        robots: By the names of the tasks.
+        name: Of the task, one of `robots`.
         device: Where they are simulated: cpu by MuJoCo, cuda by mujoco-warp, or warp-cpu by it on the CPU.
         episode_length: Frames until the time is out (paper: 1000).
         substeps: Timesteps of 1/120 s in a frame.
@@ -61,6 +63,8 @@ class LocomotionWorlds:
         UserError: A value is none of these.
     """
 
+    robots: ClassVar[Mapping[str, Robot]] = ROBOTS
+
     name: str
     device: str = "cpu"
     episode_length: int = 1000
@@ -71,8 +75,8 @@ class LocomotionWorlds:
 
     def __post_init__(self) -> None:
         """Checks them."""
-        if self.name not in ROBOTS:
-            raise UserError(f"locomotion has no '{self.name}'; choose {', '.join(ROBOTS)}")
+        if self.name not in self.robots:
+            raise UserError(f"locomotion has no '{self.name}'; choose {', '.join(self.robots)}")
         if self.device not in ("cpu", "warp-cpu") and not re.fullmatch(r"cuda(:\d+)?", self.device):
             raise UserError(f"device must be cpu, cuda, cuda:N or warp-cpu, found {self.device}")
         for key, least in (("episode_length", 1), ("substeps", 1), ("threads", 0)):
@@ -86,6 +90,20 @@ class LocomotionWorlds:
     def settings(self, count: int = 0) -> list[str]:
         """The paper's settings of the learner for `count` robots, 0 for its own number."""
         return settings(self.name, count)
+
+    def body(self) -> Body:
+        """Compiles the robot, and what stands beside it."""
+        return compile_robot(self.robots[self.name])
+
+    def course(self, body: Body, count: int) -> Course:
+        """Makes the way of `count` robots."""
+        del body
+        return Course(count, self.tensors_on)
+
+    @property
+    def tensors_on(self) -> str:
+        """The device of the tensors."""
+        return "cpu" if self.device == "warp-cpu" else self.device
 
     def make_vector(self, count: int, seed: int) -> LocomotionVectorEnv:
         """Makes `count` worlds.
@@ -112,14 +130,18 @@ class LocomotionVectorEnv(VectorEnv):
 
     def __init__(self, worlds: LocomotionWorlds, count: int, seed: int) -> None:
         self.worlds, self.num_envs = worlds, count
-        self._device = "cpu" if worlds.device == "warp-cpu" else worlds.device
-        self._body: Body = compile_robot(ROBOTS[worlds.name])
+        self._device = worlds.tensors_on
+        self._body: Body = worlds.body()
         threads = worlds.threads or max(1, min(cores(), count // LEAST_OF_THREAD))
         self._physics = make_physics(self._body, count, worlds.substeps, threads, worlds.device)
         self._task = make_running(self._body, worlds.reward, self._device)
-        shape, joints = (self._task.observation_size,), len(self._body.torques)
-        box = spaces.Box(-np.inf, np.inf, shape, np.float32)
-        self.single_observation_space = spaces.Dict({OBSERVATION: box})
+        self._course = worlds.course(self._body, count)
+        joints = len(self._body.torques)
+        widths = {OBSERVATION: self._task.observation_size, **self._course.shapes}
+        boxes: dict[str, spaces.Space[Any]] = {
+            key: spaces.Box(-np.inf, np.inf, (width,), np.float32) for key, width in widths.items()
+        }
+        self.single_observation_space = spaces.Dict(boxes)
         self.single_action_space = spaces.Box(-1.0, 1.0, (joints,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, count)
         self.action_space = batch_space(self.single_action_space, count)
@@ -127,7 +149,6 @@ class LocomotionVectorEnv(VectorEnv):
         self._rest = torch.zeros(7 + joints, device=self._device)
         self._rest[2], self._rest[3] = self._body.robot.height, 1.0
         self._rest[7:] = torch.tensor(self._body.robot.pose)
-        self._target = torch.zeros(count, 2, device=self._device)
         self._actions = torch.zeros(count, joints, device=self._device)
         self._clock = torch.zeros(
             count, dtype=torch.int64, device=self._device
@@ -143,37 +164,45 @@ class LocomotionVectorEnv(VectorEnv):
         if seed is not None:
             self._draws.manual_seed(int(np.ravel(seed)[0]))
         self._begin(torch.arange(self.num_envs, device=self._device))
-        motion = self._motion()
-        return {OBSERVATION: self._task.observe(motion, self._task.pose(motion))}, {}
+        return self._show(self._motion()), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Advances all worlds by actions [N, J] in [-1, 1], an array or a tensor."""
         given = torch.as_tensor(actions, dtype=torch.float32, device=self._device)
         self._actions = given.clamp(-1.0, 1.0)
         self._clock += 1
-        self._physics.step(self._actions, self._push())
+        things = self._course.things(self._physics.qpos)
+        self._physics.step(self._actions, self._push(), things)
         motion = self._motion()
         pose = self._task.pose(motion)
-        rewards, terminated = self._task.reward(motion, pose), self._task.fallen(motion)
+        rewards = self._task.reward(motion, pose)
+        terminated = self._course.over(self._task.fallen(motion))
         truncated = ~terminated & (self._clock >= self.worlds.episode_length)
-        shown = self._task.observe(motion, pose)
+        if self._course.advance(motion, pose, self._random):
+            motion, pose = motion._replace(target=self._course.target), None
+        shown = self._show(motion, pose)
         ended = terminated | truncated
         infos: dict[str, Any] = {}
         if ended.any():
-            infos["final_obs"] = {OBSERVATION: shown}
+            infos["final_obs"] = shown
             infos["final_info"] = {"metrics": self._metrics(motion, terminated, ended)}
             self._begin(ended.nonzero().flatten())
-            motion = self._motion()
-            shown = self._task.observe(motion, self._task.pose(motion))
-        return {OBSERVATION: shown}, rewards, terminated, truncated, infos
+            shown = self._show(self._motion())
+        return shown, rewards, terminated, truncated, infos
 
     def close_extras(self, **_: Any) -> None:
         """Frees the simulation."""
         self._physics.close()
 
     def _motion(self) -> Motion:
-        physics = self._physics
-        return Motion(physics.qpos, physics.qvel, physics.touch, self._actions, self._target)
+        physics, course = self._physics, self._course
+        state = (physics.qpos, physics.qvel, physics.touch, self._actions)
+        return Motion(*state, course.target, course.ground(physics.qpos))
+
+    def _show(self, motion: Motion, pose: Pose | None = None) -> dict[str, Tensor]:
+        """Observations, of a motion whose pose may be known."""
+        seen = self._task.observe(motion, self._task.pose(motion) if pose is None else pose)
+        return {OBSERVATION: seen, **self._course.looks()}
 
     def _push(self) -> Tensor:
         """Forces [N, 3] on the torsos: level ones, on those whose turn it is."""
@@ -197,12 +226,12 @@ class LocomotionVectorEnv(VectorEnv):
         reach = self._task.half
         angles = (qpos[:, 7:] + SPREAD["joints"] * angles - self._task.middle) / reach
         qpos[:, 7:] = self._task.middle + reach * angles.clamp(-1.0, 1.0)
+        qpos = self._course.begin(which, qpos, self._random)
         self._physics.restart(which, qpos, SPREAD["speeds"] * speeds)
         self._actions[which] = 0.0
         self._clock[which] = 0
         self._pushed_at[which] = _frames(self._random(count))
         self._from[which] = qpos[:, 0]
-        self._target[which] = qpos.new_tensor([FAR, 0.0])
 
     def _random(self, *shape: int) -> Tensor:
         """Numbers in [0, 1)."""
@@ -212,6 +241,7 @@ class LocomotionVectorEnv(VectorEnv):
         """Metrics of all robots, and under the same names with _ before them those whose they are."""
         seconds = self._clock * self.worlds.substeps * TIMESTEP
         metrics = {"speed": (motion.qpos[:, 0] - self._from) / seconds, "fell": fell.float()}
+        metrics |= self._course.metrics(self._clock)
         return metrics | {f"_{name}": ended for name in metrics}
 
 

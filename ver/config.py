@@ -39,6 +39,8 @@ class NetworkConfig:
     layers: int = 1  # of the LSTM or the GRU, or of the MLP where there is one
     # Of the MLP without memory, the width of each layer, where they differ; empty: hidden_size
     widths: list[int] = field(default_factory=list)
+    # Layers of an MLP, by the name of a 1-D observation, that it goes through before it meets the others
+    branches: dict[str, list[int]] = field(default_factory=dict)
     # Of the MLP and the 1-D observations' embedding: tanh, relu or selu
     activation: str = "tanh"
     # The critic shares nothing with the policy: it has an MLP of the same shape on all 1-D observations

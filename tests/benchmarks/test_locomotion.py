@@ -28,6 +28,16 @@ def test_a_run_is_trained_judged_and_written(tmp_path):
         assert "collect.num_environments=4" in told["settings"]
 
 
+def test_flagrun_and_terrain_are_measured_likewise(tmp_path, capsys):
+    for robot, told in (("humanoid_flagrun", "2500 and 4000"), ("humanoid_terrain", "not told")):
+        path = tmp_path / f"{robot}.json"
+        words = ["--robot", robot, "--steps", "64", "--episodes", "2", "--run", str(tmp_path)]
+        assert main([*words, "--json", str(path), *SMALL]) == 0
+        (run,) = json.loads(path.read_text())["runs"]
+        assert run["steps_to_run"] is None
+        assert f"{robot}: the paper's thresholds are {told}" in capsys.readouterr().out
+
+
 def test_a_run_of_other_settings_is_not_told_as_that_of_these(tmp_path):
     words = ["--steps", "64", "--episodes", "1", "--run", str(tmp_path), *SMALL]
     assert main(words) == 0

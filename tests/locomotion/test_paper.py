@@ -2,8 +2,8 @@
 
 import pytest
 
-from locomotion.paper import settings
-from locomotion.worlds import ROBOTS
+from locomotion.paper import TABLE_4, settings
+from locomotion.tasks import TASKS
 from ver.config import TrainerConfig, merge_config
 from ver.ranges import check_ranges
 
@@ -24,10 +24,23 @@ def test_the_humanoids_are_those_of_table_4():
     assert config.network.widths == [256, 128, 64]
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
-@pytest.mark.parametrize(("count", "steps"), [(512, 64), (2048, 16), (8192, 4), (65536, 1)])
-def test_the_frames_of_an_update_stay_the_same(robot, count, steps):
-    config = merge_config(TrainerConfig, [], settings(robot, count))
+def test_those_of_flagrun_and_terrain_are_of_table_4_too():
+    flagrun = merge_config(TrainerConfig, [], settings("humanoid_flagrun"))
+    assert (flagrun.collect.num_environments, flagrun.collect.rollout_length) == (1024, 64)
+    assert (flagrun.ppo.epochs, flagrun.ppo.mini_batches, flagrun.ppo.target_kl) == (10, 2, 0.01)
+    assert (flagrun.network.widths, flagrun.network.branches) == ([512, 256, 128], {})
+    terrain = merge_config(TrainerConfig, [], settings("humanoid_terrain"))
+    assert (terrain.collect.num_environments, terrain.collect.rollout_length) == (512, 128)
+    assert (terrain.ppo.epochs, terrain.ppo.mini_batches, terrain.ppo.target_kl) == (20, 8, 0.01)
+    assert terrain.network.widths == [256, 128]
+    assert terrain.network.branches == {"heights": [256, 128], "observation": [512]}
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(("count", "steps"), [(512, 64), (2048, 16), (8192, 4), (32768, 1)])
+def test_the_frames_of_an_update_stay_the_same(task, count, steps):
+    config = merge_config(TrainerConfig, [], settings(task, count))
     check_ranges(config)
     collect = config.collect
+    steps *= TABLE_4[task].timesteps // 32
     assert (collect.num_environments, collect.rollout_length) == (count, steps)

@@ -8,6 +8,7 @@ import torch
 from locomotion.ant import ANT
 from locomotion.physics import CpuPhysics, make_physics
 from locomotion.robots import compile_robot
+from locomotion.terrain import Boxes
 from tests.helpers.running_robots import placed, push_of
 
 COUNT = 5
@@ -40,6 +41,26 @@ def test_a_push_is_over_with_its_frame():
     assert pushed > 0.1 > abs(float(physics.qvel[1, 0]))
     physics.step(nothing, 0 * push)
     assert float(physics.qvel[0, 0]) < pushed
+
+
+def test_scenery_is_where_it_was_told_last():
+    """Of two ants that fall, a box is brought under one."""
+    body = compile_robot(ANT, Boxes(1))
+    physics = CpuPhysics(body, 2, 2)
+    placed(physics, 2, still=True)
+    qpos = physics.qpos.clone()
+    qpos[:, 2] += 0.5
+    physics.restart(torch.arange(2), qpos, torch.zeros(2, 14))
+    nothing, push = torch.zeros(2, 8), torch.zeros(2, 3)
+    things = torch.tensor([[[0.0, 0, -1.0 + 0.6, 1, 0, 0, 0]], [[50.0, 0, 0, 1, 0, 0, 0]]])
+    physics.step(nothing, push, things)
+    for _ in range(60):
+        physics.step(nothing, push)
+    high = physics.qpos[:, 2]
+    assert high[0] == pytest.approx(
+        0.6 + 0.25, abs=0.03
+    )  # on its torso, which is a sphere of 0.25 m
+    assert high[1] < 0.6
 
 
 @pytest.mark.parametrize("threads", [2, 5])

@@ -9,6 +9,7 @@ import torch
 from locomotion.ant import ANT
 from locomotion.physics import CpuPhysics, make_physics
 from locomotion.robots import compile_robot
+from locomotion.tasks import make_worlds
 from locomotion.warp_physics import INSTALL
 from locomotion.worlds import OBSERVATION, ROBOTS, LocomotionWorlds
 from tests.helpers.running_robots import placed, push_of
@@ -50,6 +51,28 @@ def test_its_worlds_show_and_pay_the_same():
             parts += [shown[OBSERVATION], rewards, terminated.float(), truncated.float()]
         told.append(torch.cat([part.flatten() for part in parts]))
     torch.testing.assert_close(told[0], told[1], atol=2e-3, rtol=1e-3)
+
+
+def test_over_boxes_it_moves_humanoids_as_mujoco_does():
+    """Of three that begin standing or lying among boxes, which are moved under them."""
+    pytest.importorskip("mujoco_warp")
+    told = []
+    for device in ("cpu", "warp-cpu"):
+        worlds = make_worlds("humanoid_terrain", device=device, threads=1, obstacles=12)
+        worlds = worlds.make_vector(3, 0)
+        worlds.reset(seed=1)
+        worlds._course._boxes[..., :2] *= 0.4
+        draws, parts = torch.Generator().manual_seed(0), []
+        for _ in range(8):
+            actions = 0.3 * (2 * torch.rand(3, 21, generator=draws) - 1)
+            shown, rewards, *_ = worlds.step(actions)
+            parts += [worlds._physics.qpos, shown[OBSERVATION][:, -2:], rewards[:, None]]
+            parts.append(shown["heights"])
+        told.append(torch.cat(parts, -1))
+    assert told[0][:, -165:].any(-1).all()  # none is on the floor alone
+    close = (told[0] - told[1]).abs() < 1e-3
+    assert close.float().mean() > 0.999  # but for heights beside an edge
+    torch.testing.assert_close(told[0][:, :28], told[1][:, :28], atol=1e-4, rtol=0)
 
 
 def test_without_the_package_it_says_how_to_install_it(monkeypatch):

@@ -16,8 +16,8 @@ LIBRARIES: dict[str, type[BraxWorlds] | type[MjlabWorlds]] = {
     "brax": BraxWorlds,
     "mjlab": MjlabWorlds,
 }
-# Packages that stand on this one, imported when they are asked for: module and class
-BESIDE = {"locomotion": ("locomotion.worlds", "LocomotionWorlds")}
+# Packages that stand on this one, imported when they are asked for: module, and what finds the class of a name
+BESIDE = {"locomotion": ("locomotion.tasks", "kind_of")}
 _KINDS = {"int": "a whole number", "float": "a number", "str": "a word"}
 
 
@@ -37,7 +37,7 @@ def named_environment(
     library, name = _split(make_env)
     if not library:
         return AnyEnvironment(make_env, dict(arguments)) if arguments else any_environment(make_env)
-    kind = _kind(library)
+    kind = _kind(library, name)
     taken = {each.name: str(each.type) for each in fields(kind)[1:] if each.type in _KINDS}
     where = {"device": device} if taken.pop("device", None) else {}
     given = {key: _checked(library, taken, key, value) for key, value in (arguments or {}).items()}
@@ -52,7 +52,7 @@ def own_settings(make_env: Any, count: int = 0) -> list[str]:
         count: How many worlds; 0 leaves that to them.
     """
     library, name = _split(make_env)
-    kind: Any = _kind(library) if library else None
+    kind: Any = _kind(library, name) if library else None
     return kind(name).settings(count) if hasattr(kind, "settings") else []
 
 
@@ -62,12 +62,12 @@ def _split(make_env: Any) -> tuple[str, str]:
     return (library, name) if name and library in (*LIBRARIES, *BESIDE) else ("", "")
 
 
-def _kind(library: str) -> Any:
-    """Returns what makes the worlds of a library."""
+def _kind(library: str, name: str) -> Any:
+    """Returns what makes the worlds of a library that have that name."""
     if library in LIBRARIES:
         return LIBRARIES[library]
-    module, name = BESIDE[library]
-    return getattr(import_module(module), name)
+    module, finds = BESIDE[library]
+    return getattr(import_module(module), finds)(name)
 
 
 def _checked(library: str, taken: Mapping[str, str], key: str, value: Any) -> Any:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from ver.config import NetworkConfig
 from ver.errors import UserError
+from ver.networks.branches import Branches
 from ver.networks.normaliser import RunningNormaliser
 from ver.networks.recurrent import make_mlp, mlp_widths
 from ver.networks.vectors import VectorInputs
@@ -93,13 +94,17 @@ class SeparateCritic(nn.Module):
             )
         self.vectors = VectorInputs(space, keys, config)
         self.normaliser = _make_normaliser(self.vectors.width, config)
-        self.mlp = make_mlp(self.vectors.width, mlp_widths(config), config.activation)
+        self.branches = Branches(space, keys, config) if config.branches else None
+        width = self.vectors.width if self.branches is None else self.branches.width
+        self.mlp = make_mlp(width, mlp_widths(config), config.activation)
         self.value = Critic(config.output_size, config.normalise_returns)
 
     def rate(self, outputs: Tensor, observations: dict[str, Tensor]) -> Tensor:
         """Returns values [N] for what was observed."""
         del outputs
-        return self.value.rate(self.mlp(self.normaliser(self.vectors.join(observations))), {})
+        vectors = self.normaliser(self.vectors.join(observations))
+        vectors = vectors if self.branches is None else self.branches(vectors)
+        return self.value.rate(self.mlp(vectors), {})
 
 
 class InformedCritic(nn.Module):

@@ -16,6 +16,7 @@ from ver.action_space import action_dtype, action_width
 from ver.config import NetworkConfig
 from ver.errors import UserError
 from ver.networks.actions import make_action_embedding
+from ver.networks.branches import Branches
 from ver.networks.critic import Critic, make_critic
 from ver.networks.encoders import SeparateEncoders, check_encoder, make_encoders
 from ver.networks.heads import Distribution, make_head
@@ -149,6 +150,10 @@ class ActorCritic(nn.Module):
         width = self.vectors.width
         self.normaliser = RunningNormaliser(width) if config.normalise_vectors and width else None
         self.vector_embedding: nn.Module | None = None
+        if config.branches:
+            branches = Branches(self.observation_space, self.vectors.keys, config)
+            self.vector_embedding = branches
+            return branches.width
         if not (width and config.vector_features):
             return width
         linear = nn.Linear(width, config.vector_features)

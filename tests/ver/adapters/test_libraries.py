@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from locomotion.flagrun import FlagrunWorlds
 from locomotion.paper import settings
 from locomotion.worlds import LocomotionWorlds
 from tests.helpers.mjlab_stand_in import install_stand_in
@@ -33,6 +34,8 @@ def test_robots_that_run_are_found_likewise_and_bring_their_settings():
     assert own_settings("locomotion:ant", 256) == settings("ant", 256)
     for name in ("brax:ant", "CartPole-v1", LocomotionWorlds("ant")):
         assert own_settings(name) == []
+    flags = named_environment("locomotion:humanoid_flagrun", {"lying": 0})
+    assert flags == FlagrunWorlds("humanoid_flagrun", lying=0.0)
     with pytest.raises(UserError, match="locomotion has no 'bee'; choose ant, humanoid"):
         own_settings("locomotion:bee")
 
@@ -61,6 +64,13 @@ def test_any_other_name_is_gymnasiums():
             {"backend": "bullet"},
             "backend must be one of generalized, positional, spring, mjx, found bullet",
         ),
+        (
+            "locomotion:ant",
+            {"obstacles": 3},
+            "unknown key 'env.obstacles': locomotion takes env.episode_length, env.substeps, "
+            "env.push, env.reward, env.threads",
+        ),
+        ("locomotion:humanoid_terrain", {"obstacles": 99}, "obstacles must be from 0 to 64, found 99"),
         ("mjlab:Counters", {"change": "all"}, "unknown key 'env.change': mjlab takes env.largest_action"),
         ("mjlab:Counters", {"largest_action": 0}, "largest_action must be above 0, found 0"),
         ("mjlab:Counters", {"largest_action": "far"}, "env.largest_action must be a number, found far"),

@@ -258,7 +258,11 @@ def look(again: bool, seen: Seen, own: Own, body: Body, at: Topology, rules: Rul
     if held != NOTHING:
         apart = wp.length(vec3d(body.xpos[i, at.first_object_body + held]) - tip)
     elif handle != NOTHING:
-        apart = wp.length(seen.handle_position[i, handle] - tip)
+        grasp, turn = body.eq_data[i, at.connect_rows[handle]], own.part_rotation[i, handle]
+        on_part = wp.quat_rotate(
+            wp.quat(turn[1], turn[2], turn[3], turn[0]), wp.vec3(grasp[3], grasp[4], grasp[5])
+        )
+        apart = wp.length(vec3d(own.part_position[i, handle] + on_part) - tip)
     own.slipped[i] = apart >= rules.hold_threshold and (held != NOTHING or handle != NOTHING)
     seen.touched_object[i] = NONE
     seen.touched_handle[i] = NONE

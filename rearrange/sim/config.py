@@ -41,7 +41,10 @@ class SimulatorConfig:
     hold_threshold: float = setting(
         0.15,
         hab=0.15,
-        about="a grasp breaks when the object's centre is farther from the tip [m]",
+        about=(
+            "a grasp breaks when the object's centre is farther from the tip, or the place where it took a "
+            "handle [m]"
+        ),
     )
     target_lead: float = setting(
         0.15,

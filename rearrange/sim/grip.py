@@ -63,7 +63,7 @@ class Grip(Protocol):
             world: Its apartment.
             data: Its physics.
             touching: Whether there may be contacts.
-            slipped: What was held is farther from the tip than `hold_threshold`.
+            slipped: An object that was held is farther from the tip than `hold_threshold`.
         """
         ...
 

@@ -135,7 +135,7 @@ def read_world(  # type: ignore[no-untyped-def]
     `reach` is how far the suction tip is before the gripper [m].
 
     Returns:
-        Whether what is held has slipped farther from the tip than the threshold [m].
+        Whether an object that is held has slipped farther from the tip than the threshold [m].
     """
     state = worlds[i]
     for k in range(len(arm_joints)):
@@ -161,8 +161,6 @@ def read_world(  # type: ignore[no-untyped-def]
     state.hold_violated = False
     if state.held_object != NOTHING:
         return geometry.distance(state.object_position[state.held_object], tip) >= hold_threshold
-    if state.held_handle != NOTHING:
-        return geometry.distance(state.handle_position[state.held_handle], tip) >= hold_threshold
     return False
 
 

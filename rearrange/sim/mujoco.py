@@ -78,7 +78,8 @@ class MujocoSimulator:
         self._lenses: dict[int, np.ndarray] = {}
         self._arm_targets = np.zeros((world_count, len(robot.joints)))
         self._lead = self.config.target_lead * robot.units
-        self._grip: Grip = (Suction if robot.fingers is None else FingerGrip)(self.state)
+        has_cup, threshold = robot.fingers is None, self.config.hold_threshold
+        self._grip: Grip = Suction(self.state, threshold) if has_cup else FingerGrip(self.state)
         self._steps = np.zeros(world_count, int)  # actions since the reset
         self._motion = np.empty((world_count, 6))  # of the bases in this step, see begin_step
         self._mount = look_at(robot.camera.position, robot.camera.target)  # base from camera
@@ -333,7 +334,7 @@ class MujocoSimulator:
             scene_force: Whether forces between other things count as the robot's.
 
         Returns:
-            Whether what is held is farther from the tip than `hold_threshold`.
+            Whether an object that is held is farther from the tip than `hold_threshold`.
         """
         state = self.state
         slipped = read_world(

@@ -33,9 +33,9 @@ class Suction:
         leaving: Slot of what was let go and is not away from the hand yet, or NOTHING [N].
     """
 
-    def __init__(self, state: SimState) -> None:
-        """Hold nothing; `state` is the simulator's."""
-        self.state = state
+    def __init__(self, state: SimState, hold_threshold: float) -> None:
+        """Hold nothing; `state` is the simulator's, the threshold that of its config [m]."""
+        self.state, self._hold_threshold = state, hold_threshold
         self.leaving = np.full(len(state.worlds), NOTHING)
         self._grasps = np.zeros((len(state.worlds), 10))  # what is written to the model's eq_data
 
@@ -61,8 +61,13 @@ class Suction:
     def end_step(
         self, i: int, world: ApartmentModel, data: mujoco.MjData, touching: bool, slipped: bool
     ) -> None:
-        """Let go of what has slipped too far (HAB's hold violation)."""
+        """Let go of what has slipped too far (HAB's hold violation).
+
+        HAB joins the hand to a handle's middle, and so measures from there; a cup takes it where it touches it.
+        """
         del touching
+        if self.state.held_handle[i] != NOTHING:
+            slipped = self._off_handle(i, world, data) >= self._hold_threshold
         if slipped:
             self.release(i, world, data)
             self.state.hold_violated[i] = True
@@ -117,6 +122,12 @@ class Suction:
         self._grasps[i, 3:6] = on_body
         data.eq_active[world.connect_rows[handle]] = True
         self.state.held_handle[i] = handle
+
+    def _off_handle(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> float:
+        """How far the tip is from where it took the handle [m]."""
+        body = int(world.model.geom_bodyid[world.handle_geoms[self.state.held_handle[i]]])
+        taken = data.xpos[body] + data.xmat[body].reshape(3, 3) @ self._grasps[i, 3:6]
+        return float(np.linalg.norm(taken - self.state.end_effector_position[i]))
 
     def release(self, i: int, world: ApartmentModel, data: mujoco.MjData) -> None:
         """Let go of what is held; an object meets the robot again once it is away from the hand."""

@@ -82,6 +82,24 @@ def test_thirty_steps_of_the_same_actions_end_in_the_same_poses(pair):
     assert np.linalg.norm(moved) > 0.05
 
 
+def test_a_handle_is_held_where_it_was_taken(pair):
+    """Here far from its middle: the cup is told to touch what it does not."""
+    pair.reset()
+    handle = len(pair.cpu.scene.parts) - 1
+    touched = pair.device.records.seen.touched_handle
+    touched.assign(np.array([handle, -1]))
+    pair.cpu.state.touched_handle[0] = handle
+    action = np.zeros((2, 10))
+    action[:, 7] = 1.0
+    for _ in range(3):
+        pair.step(action)
+        found = pair.assert_agree()
+        assert found["held_handle"].tolist() == [handle, -1]
+        assert not found["hold_violated"].any()
+    away = found["handle_position"][0, handle] - found["end_effector_position"][0]
+    assert np.linalg.norm(away) > 0.3
+
+
 def test_what_is_let_go_falls_as_on_the_cpu(pair):
     pair.reset()
     start = pair.device.records.numpy()["object_position"][1, 0, 2]

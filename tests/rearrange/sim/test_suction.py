@@ -9,7 +9,7 @@ from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.objects import OBJECT_KINDS, half_height
 from rearrange.sim import NOTHING, MujocoSimulator, SimulatorConfig
 from rearrange.sim.contacts import OTHER, ROBOT, SUCTION
-from rearrange.sim.suction import SUCTION_GAP
+from rearrange.sim.suction import SUCTION_GAP, Suction
 from rearrange.testing.tools import (
     object_in_hand,
     one_action,
@@ -137,6 +137,30 @@ def test_a_hold_that_slips_too_far_breaks(pick_episodes):
     assert simulator.state.held_object[0] == NOTHING
     simulator.step(one_action(simulator))
     assert not simulator.state.hold_violated[0]
+
+
+@pytest.mark.parametrize("part", ["fridge_door", "drawer_right_top"])
+def test_a_handle_is_held_where_it_was_taken(part, pick_episodes):
+    """Not by its middle, as HAB's hand does: however far that is, the grasp breaks where the cup slips."""
+    simulator = MujocoSimulator(1, SMALL)
+    simulator.reset([0], [pick_episodes[0]])
+    world, data, grip = simulator.worlds[0], simulator.data[0], simulator._grip
+    assert world is not None
+    assert data is not None
+    assert isinstance(grip, Suction)
+    handle = APARTMENT.joints.index(part)
+    away = simulator.state.handle_position[0, handle] - simulator.state.end_effector_position[0]
+    assert np.linalg.norm(away) > 0.3
+    grip._attach_handle(0, world, data, handle)
+    repeat(simulator, one_action(simulator, grip=1.0), 3)
+    assert simulator.state.held_handle[0] == handle
+    grip._grasps[0, 5] += 0.14
+    grip.end_step(0, world, data, True, slipped=False)
+    assert simulator.state.held_handle[0] == handle
+    grip._grasps[0, 5] += 0.03
+    grip.end_step(0, world, data, True, slipped=False)
+    assert simulator.state.hold_violated[0]
+    assert simulator.state.held_handle[0] == NOTHING
 
 
 def test_an_object_pulled_out_of_the_hand_is_a_violation(pick_episodes):

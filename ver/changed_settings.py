@@ -39,7 +39,7 @@ def changed_settings(
 
 
 def run_metadata(path: Path) -> dict[str, Any]:
-    """What else than its settings describes a run, by its run.json; raises UserError where that is broken."""
+    """Return the metadata in a run.json; raises UserError where the file is broken."""
     try:
         metadata = json.loads(path.read_text())["metadata"]
         if isinstance(metadata, dict):

@@ -10,7 +10,7 @@ import numpy as np
 
 from rearrange.caching import cached_njit
 from rearrange.render.meshes.library import MESH
-from rearrange.render.meshes.look import look_of_mesh
+from rearrange.render.meshes.look import look_of_mesh, tint_of_plane
 
 PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = 0, 2, 3, 4, 5, 6  # mujoco.mjtGeom
 PLAIN, PLANKS, TILES = 0, 1, 2
@@ -214,8 +214,12 @@ def _gather_row(
             x, y, z = eye[0] + depth * vx, eye[1] + depth * vy, eye[2] + depth * vz
             if looks is None or geoms[0][n] != MESH:
                 nx, ny, nz = _normal(n, geoms, (x, y, z), (vx, vy, vz), pixel * depth)
+                if looks is not None:
+                    tint = tint_of_plane(
+                        looks[2][0], looks[3], n, geoms[2][n], geoms[3][n], (x, y, z)
+                    )
             else:
-                faces, first, known = looks
+                faces, first, known, _ = looks
                 (nx, ny, nz), tint = look_of_mesh(
                     known, n - first, faces[row, column], geoms[2][n], geoms[3][n], (x, y, z),
                     (vx, vy, vz),
@@ -331,8 +335,8 @@ def shade(
 ):
     """Colour out [H, W, 3] from inverse depth and visible geom of samples^2 per pixel.
 
-    `looks` is None without meshes; else visible triangles, index of the first geom that shows a mesh, and
-    how meshes look, see `look_of_mesh`.
+    `looks` is None without meshes and textures; else visible triangles, index of the first geom that shows a
+    mesh, how meshes look, see `look_of_mesh`, and textures and steps of the other geoms, see PlaneLooks.
     """
     sun_shadow, shadows, lamp_axes, lamp_eyes, lamp_lens, offsets, key, sky, ground = lamps
     width, square = out.shape[1], samples * samples

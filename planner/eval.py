@@ -104,9 +104,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--validate-plans", action="store_true", help="check with unified-planning's validator"
     )
     parser.add_argument(
-        "--plan-only",
-        action="store_true",
-        help="print plans of the episodes of a file, follow none",
+        "--plan-only", action="store_true", help="print plans of a file's episodes, follow none"
     )
     parser.add_argument(
         "--navigate-timeout",

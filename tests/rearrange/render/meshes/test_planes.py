@@ -42,6 +42,7 @@ def plane(x, y, **fields):
 def colour(model, data, x, y, n=0):
     """Texel-like colour of the n-th plane at a place of its frame."""
     looks = plane_looks(model, np.arange(model.ngeom))
+    assert looks is not None
     where = data.geom_xpos[n] + data.geom_xmat[n].reshape(3, 3) @ (x, y, 0.0)
     tint = tint_of_plane(
         looks.library.packed, (looks.textures, looks.steps), n, data.geom_xpos[n],
@@ -81,6 +82,7 @@ def test_other_geoms_and_planes_without_textures_have_none():
     ball = {"type": mujoco.mjtGeom.mjGEOM_SPHERE, "size": (0.1, 0.0, 0.0)}
     model, data = model_of(plane(1.0, 1.0), ball, plane(1.0, 1.0, material=""))
     looks = plane_looks(model, np.array([2, 0, 1]))
+    assert looks is not None
     assert looks.textures.tolist() == [-1, 0, -1]
     assert looks.keep(np.array([False, True, True])).textures.tolist() == [0, -1]
     assert colour(model, data, -0.5, 0.5, 1) == WHITE

@@ -33,6 +33,7 @@ def test_a_textured_floor_is_seen_as_it_is(tmp_path):
     try:
         model = build_spec(found.make(found.first_layout, 0)).compile()
         table = GeomTable.from_model(model)
+        assert table.planes is not None
         (row,) = np.flatnonzero(table.planes.textures >= 0)
         assert model.geom_size[table.ids[row], :2].tolist() == [10.0, 10.0]
         assert not model.geom_contype[table.ids[row]]

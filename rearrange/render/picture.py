@@ -97,18 +97,19 @@ class _Stage:
         return self.meshes is None and self.planes is None
 
     def looks(self, faces: Array | None) -> tuple[Any, ...] | None:
-        """How meshes and textured planes look, for `shade`; None without any."""
+        """How meshes look, for `shade`; None without any, and without textured planes."""
         shown, planes = self.meshes, self.planes
         if planes is not None:
             shown = shown or MeshGeoms.of(planes.library, [])
         if shown is None:
             return None
         known = (shown.library.packed, shown.meshes, shown.scales, shown.textures, shown.repeats)
-        first = len(self.kinds) - len(shown.ids)
-        textures, steps = np.full(first, NO_TEXTURE), np.zeros((first, 2))
-        if planes is not None:
-            textures, steps = planes.textures, planes.steps
-        return faces, first, known, (textures, steps)
+        return faces, len(self.kinds) - len(shown.ids), known
+
+    def textures(self) -> tuple[Any, ...] | None:
+        """Textures of planes, for `shade`; None without any."""
+        planes = self.planes
+        return planes and (planes.library.packed, planes.textures, planes.steps)
 
     def keep(self, mask: Array) -> "_Stage":
         """The geoms where mask [M] is true."""
@@ -292,9 +293,9 @@ def render_rgb(
     shadows = (lamps.sun, lamps.sky, lamps.axes, lamps.eyes, lamps.lens, lamps.offsets)
     light = (*shadows, KEY, SKY, GROUND)
     geoms = (stage.kinds, stage.sizes, stage.xpos, stage.xmat)
-    looks = stage.looks(faces)
+    looks, planes = stage.looks(faces), stage.textures()
     shade(
-        buffer, tags, looks, samples, eye, axes, lens, geoms, surface, light, o.outline, _TONES,
+        buffer, tags, looks, planes, samples, eye, axes, lens, geoms, surface, light, o.outline, _TONES,
         out,
     )  # fmt: skip
     return out

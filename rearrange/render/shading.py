@@ -192,7 +192,7 @@ def _outlined(buffer, tags, i, j, width):
 
 @numba.njit(**FAST)
 def _gather_row(
-    i, samples, width, buffer, tags, looks, eye, axes, lens, geoms, spots, owners, spot_of
+    i, samples, width, buffer, tags, looks, planes, eye, axes, lens, geoms, spots, owners, spot_of
 ):
     """Find what must be shaded on row i: one spot per pixel, and more where its samples differ."""
     columns, rows = width * samples, tags.shape[0]
@@ -214,12 +214,10 @@ def _gather_row(
             x, y, z = eye[0] + depth * vx, eye[1] + depth * vy, eye[2] + depth * vz
             if looks is None or geoms[0][n] != MESH:
                 nx, ny, nz = _normal(n, geoms, (x, y, z), (vx, vy, vz), pixel * depth)
-                if looks is not None:
-                    tint = tint_of_plane(
-                        looks[2][0], looks[3], n, geoms[2][n], geoms[3][n], (x, y, z)
-                    )
+                if planes is not None and geoms[0][n] == PLANE:
+                    tint = tint_of_plane(planes, n, geoms[2][n], geoms[3][n], (x, y, z))
             else:
-                faces, first, known, _ = looks
+                faces, first, known = looks
                 (nx, ny, nz), tint = look_of_mesh(
                     known, n - first, faces[row, column], geoms[2][n], geoms[3][n], (x, y, z),
                     (vx, vy, vz),
@@ -331,12 +329,26 @@ def _light_row(spots, owners, count, lamps, some, anchors, total):
 
 @cached_njit(**FAST)
 def shade(
-    buffer, tags, looks, samples, eye, axes, lens, geoms, surface, lamps, outline, table, out
+    buffer,
+    tags,
+    looks,
+    planes,
+    samples,
+    eye,
+    axes,
+    lens,
+    geoms,
+    surface,
+    lamps,
+    outline,
+    table,
+    out,
 ):
     """Colour out [H, W, 3] from inverse depth and visible geom of samples^2 per pixel.
 
     `looks` is None without meshes and textures; else visible triangles, index of the first geom that shows a
-    mesh, how meshes look, see `look_of_mesh`, and textures and steps of the other geoms, see PlaneLooks.
+    mesh, and how meshes look, see `look_of_mesh`. `planes` is None without textured planes; then meshes do not
+    pay for them. It is the first of `tint_of_plane`.
     """
     sun_shadow, shadows, lamp_axes, lamp_eyes, lamp_lens, offsets, key, sky, ground = lamps
     width, square = out.shape[1], samples * samples
@@ -346,7 +358,20 @@ def shade(
     owners, spot_of = np.zeros(width * square, np.int64), np.zeros(width * square, np.int64)
     for i in range(out.shape[0]):
         count = _gather_row(
-            i, samples, width, buffer, tags, looks, eye, axes, lens, geoms, spots, owners, spot_of
+            i,
+            samples,
+            width,
+            buffer,
+            tags,
+            looks,
+            planes,
+            eye,
+            axes,
+            lens,
+            geoms,
+            spots,
+            owners,
+            spot_of,
         )
         shade_lamps = (sun_shadow, shadows, lamp_axes, lamp_eyes, lamp_lens, offsets)
         _light_row(spots, owners, count, shade_lamps, some, anchors, total)

@@ -141,18 +141,17 @@ def look_of_mesh(looks, k, face, xpos, m, point, view):
 
 
 @numba.njit(**OPTIONS)
-def tint_of_plane(packed, planes, n, xpos, m, point):
+def tint_of_plane(planes, n, xpos, m, point):
     """Linear red, green and blue that its texture gives a plane at a point; ones without a texture.
 
     Args:
-        packed: Has the textures.
-        planes: Texture and steps of each geom, see PlaneLooks.
+        planes: Packed textures; texture and steps of each geom, see PlaneLooks.
         n: Which geom.
         xpos: Its position [3], m.
         m: Its rotation [9].
         point: Three numbers, m.
     """
-    textures, steps = planes
+    packed, textures, steps = planes
     if textures[n] == NO_TEXTURE:
         return 1.0, 1.0, 1.0
     x, y, z = point[0] - xpos[0], point[1] - xpos[1], point[2] - xpos[2]

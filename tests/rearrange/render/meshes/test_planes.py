@@ -45,7 +45,7 @@ def colour(model, data, x, y, n=0):
     assert looks is not None
     where = data.geom_xpos[n] + data.geom_xmat[n].reshape(3, 3) @ (x, y, 0.0)
     tint = tint_of_plane(
-        looks.library.packed, (looks.textures, looks.steps), n, data.geom_xpos[n],
+        (looks.library.packed, looks.textures, looks.steps), n, data.geom_xpos[n],
         data.geom_xmat[n], tuple(where),
     )  # fmt: skip
     return tuple(round(255 * value ** (1 / GAMMA)) for value in tint)

@@ -329,21 +329,8 @@ def _light_row(spots, owners, count, lamps, some, anchors, total):
 
 @cached_njit(**FAST)
 def shade(
-    buffer,
-    tags,
-    looks,
-    planes,
-    samples,
-    eye,
-    axes,
-    lens,
-    geoms,
-    surface,
-    lamps,
-    outline,
-    table,
-    out,
-):
+    buffer, tags, looks, planes, samples, eye, axes, lens, geoms, surface, lamps, outline, table, out,
+):  # fmt: skip
     """Colour out [H, W, 3] from inverse depth and visible geom of samples^2 per pixel.
 
     `looks` is None without meshes and textures; else visible triangles, index of the first geom that shows a
@@ -358,21 +345,9 @@ def shade(
     owners, spot_of = np.zeros(width * square, np.int64), np.zeros(width * square, np.int64)
     for i in range(out.shape[0]):
         count = _gather_row(
-            i,
-            samples,
-            width,
-            buffer,
-            tags,
-            looks,
-            planes,
-            eye,
-            axes,
-            lens,
-            geoms,
-            spots,
-            owners,
+            i, samples, width, buffer, tags, looks, planes, eye, axes, lens, geoms, spots, owners,
             spot_of,
-        )
+        )  # fmt: skip
         shade_lamps = (sun_shadow, shadows, lamp_axes, lamp_eyes, lamp_lens, offsets)
         _light_row(spots, owners, count, shade_lamps, some, anchors, total)
         light = (key, sky, ground, lamp_axes[0])

@@ -224,7 +224,10 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--only", metavar="NAME,...", help="these steps alone")
     parser.add_argument("--list", action="store_true", help="name the steps, and do nothing")
     parser.add_argument(
-        "--out", type=output_folder, default=Path("results/gpu"), help="results, logs (results/gpu)"
+        "--out",
+        type=output_folder,
+        default=ROOT / "results" / "gpu",
+        help="results, logs (results/gpu)",
     )
     parser.add_argument(
         "--seconds", type=float, default=1.0, metavar="TIMES", help="as long as usual is timed (1)"

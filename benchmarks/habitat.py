@@ -47,12 +47,13 @@ from skills.provenance import made, told_machine, write_result
 SIZE = 128  # pixels
 BLOCK = 50  # steps in one turn
 WARM_UP = 200  # steps of each that are not measured
+ROLLOUT = 128  # steps of each worker
 LAB_TASK = f"{PREFIX}RearrangePickTask-v0"
 LAB_EPISODES = 8
-OURS = (f"camera_size={SIZE}", *FEW_APARTMENTS)
+OURS = ("stages=[]", f"camera_size={SIZE}", *FEW_APARTMENTS)
 TRAINING = (
     "trainer.collect.environments_per_worker=1",
-    "trainer.collect.rollout_length=128",
+    f"trainer.collect.rollout_length={ROLLOUT}",
     "trainer.tensorboard=false",
     "trainer.network.encoder=small_cnn",
 )
@@ -323,6 +324,11 @@ def main(arguments: Sequence[str]) -> int:
         if name not in CONTESTANTS:
             raise UserError(f"unknown '{name}': choose one of {', '.join(CONTESTANTS)}")
     check_counts(options, "steps", "workers")
+    first = ROLLOUT * options.workers
+    if options.train and options.train <= first:
+        raise UserError(
+            f"--train must be 0, or above {first}, found {options.train}: the first rollout does not count"
+        )
     if options.contestants != ["mujoco"]:
         check_installed()
     with tempfile.TemporaryDirectory() as folder:

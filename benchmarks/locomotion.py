@@ -88,8 +88,12 @@ def train(name: str, words: Sequence[str], folder: Path, episodes: int) -> dict[
 def keep_settings(folder: Path, words: Sequence[str]) -> None:
     """Note with what a folder's run is trained; raises UserError where it was begun with other settings."""
     path = folder / "settings.json"
-    if path.exists() and (before := json.loads(path.read_text())) != list(words):
+    try:
+        before = json.loads(path.read_text()) if path.exists() else list(words)
         other = ", ".join(sorted({*before} ^ {*words}))
+    except (ValueError, TypeError):
+        raise UserError(f"{path} is broken: choose another --run") from None
+    if before != list(words):
         raise UserError(f"{folder} was begun with other settings ({other}): choose another --run")
     write_json(path, list(words))
 

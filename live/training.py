@@ -15,6 +15,7 @@ from live.page import Page
 from rearrange.robot import DEFAULT_ROBOT, find_robot
 from rearrange.scenes.registry import DEFAULT_HOMES, check_homes
 from skills.peek import FILE, Peek
+from ver.changed_settings import run_metadata
 
 # [s] between looks at the world, at the curves, and for somebody who looks
 LOOKS, READS, WAITS = 1 / 20, 2.0, 1 / 4
@@ -171,7 +172,7 @@ class TrainingPage:
             return
         self._knows_files = True
         for path in (*self._run.glob("run.json"), *self._run.glob("*/run.json")):
-            metadata = json.loads(path.read_text())["metadata"]
+            metadata = run_metadata(path)
             check_homes(self._homes or metadata.get("homes", DEFAULT_HOMES))
             find_robot(self._robot or metadata.get("robot", DEFAULT_ROBOT))
 

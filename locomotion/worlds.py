@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -80,10 +81,13 @@ class LocomotionWorlds:
         if self.device not in ("cpu", "warp-cpu") and not re.fullmatch(r"cuda(:\d+)?", self.device):
             raise UserError(f"device must be cpu, cuda, cuda:N or warp-cpu, found {self.device}")
         for key, least in (("episode_length", 1), ("substeps", 1), ("threads", 0)):
-            if getattr(self, key) < least:
-                raise UserError(f"{key} must be at least {least}, found {getattr(self, key)}")
-        if not 0 <= self.push < math.inf:
-            raise UserError(f"push must be at least 0, found {self.push:g}")
+            value = getattr(self, key)
+            if not isinstance(value, Integral):
+                raise UserError(f"{key} must be a whole number, found {value}")
+            if value < least:
+                raise UserError(f"{key} must be at least {least}, found {value}")
+        if not isinstance(self.push, Real) or not 0 <= self.push < math.inf:
+            raise UserError(f"push must be at least 0, found {self.push}")
         if self.reward not in REWARDS:
             raise UserError(f"reward must be one of {', '.join(REWARDS)}, found {self.reward}")
 

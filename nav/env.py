@@ -84,7 +84,7 @@ class Runs:
     def reset(
         self, i: int, rng: np.random.Generator, seed: int | None = None, number: int | None = None
     ) -> None:
-        """Put agent i into a random episode in a random building or scene; `rng` alone decides which."""
+        """Put agent i into a random episode in a building or scene, by `rng`; see also SceneEpisodes."""
         del seed, number
         if self.shared is not None:
             scene = self.shared.of(i)

@@ -69,6 +69,8 @@ def load_episodes(task: str, path: str, scenes: str = "") -> tuple[NavEpisode, .
 class SceneEpisodes:
     """Draws training episodes in Habitat's scenes; an agent stays in a scene for STAY of them.
 
+    An agent that is seeded anew stays, too: of an episode there the seed decides all but the scene.
+
     Args:
         task: Whose episodes.
         path: The dataset's file, see `episode_files`.

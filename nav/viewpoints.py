@@ -48,8 +48,9 @@ class ViewRule:
 
     @classmethod
     def of(cls, agent: AgentConfig, distance: float) -> ViewRule:
-        """For an agent, within a distance [m]."""
-        steps = [agent.tilt * k for k in range(1, 1 + int(agent.tilt_limit / agent.tilt))]
+        """For an agent, within a distance [m]; steps from level give the tilts, the last ends at the limit."""
+        most = agent.tilt_limit
+        steps = [min(agent.tilt * k, most) for k in range(1, 1 + math.ceil(most / agent.tilt))]
         tilts = [math.radians(tilt) for step in steps for tilt in (-step, step)]
         return cls(distance, agent.camera_height, agent.field_of_view, (0.0, *tilts))
 

@@ -104,7 +104,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--validate-plans", action="store_true", help="check with unified-planning's validator"
     )
     parser.add_argument(
-        "--plan-only", action="store_true", help="plan the episodes of a file, follow no plan"
+        "--plan-only", action="store_true", help="print plans of a file's episodes, follow none"
     )
     parser.add_argument(
         "--navigate-timeout",
@@ -291,7 +291,10 @@ def _plan_only(
 ) -> int:
     if episodes is None:
         raise UserError("--plan-only takes episodes from a file: give one with --dataset")
-    records = list(plan_episodes(settings, episodes))
+    records = []
+    for record in plan_episodes(settings, episodes):
+        records.append(record)
+        print(f"episode {record.index}:", *record.plan, sep="\n  ", flush=True)
     summary = summarize_plans(settings, records, origin)
     print(plan_lines(summary))
     if path is not None:

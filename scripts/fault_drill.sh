@@ -4,6 +4,5 @@
 # Usage: scripts/fault_drill.sh [--only WORD] [--seed N] [--json PATH]
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh" ""
-cd "$root"
 
 exec "$python" -m benchmarks.fault_drill "$@"

@@ -8,7 +8,8 @@ python="$root/.venv/bin/python"
 extras="${1:+[$1]}"
 stamp="$root/.venv/installed${1:+-$1}"
 
-if [[ ! -x "$python" ]]; then
+# One that was interrupted here has Python and no pip
+if [[ ! -x "$python" ]] || { [[ ! -e "$stamp" ]] && ! "$python" -m pip --version &> /dev/null; }; then
     system="$(command -v python3 || true)"
     [[ -n "$system" ]] || { echo "error: python3 is missing: apt-get install python3 python3-venv" >&2; exit 2; }
     "$system" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' ||

@@ -13,7 +13,7 @@ learner=("gymnasium>=1.1" "omegaconf>=2.3" "rich>=13" "safetensors>=0.4" "tensor
 
 install() {  # ENVIRONMENT PACKAGES...
     local python="$home/$1/bin/python"
-    [[ -x "$python" ]] || python3 -m venv "$home/$1"
+    "$python" -m pip --version &> /dev/null || python3 -m venv "$home/$1"
     shift
     "$python" -m pip install --quiet "hypothesis>=6.100" "pytest>=8" "$@"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trains every skill, PointNav, ObjectNav, the monolithic policy and the ablations from scratch, one after the other:
-# scripts/train_all_skills.sh [key=value ...]
+# scripts/train_all_skills.sh [key=value ...]     Skills alone, with recordings of their own, and judged: train_household.sh
 # Stopped or killed, the same command goes on where it was; skills that are done are not trained again.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"

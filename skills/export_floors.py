@@ -16,23 +16,22 @@ from nav.env import NavEnv
 from nav.episode import NavEpisode
 from nav.export import export
 from rearrange.command_line import OneLineParser, check_counts, output_folder
-from rearrange.scenes.registry import HOMES, check_split
 from skills.command import run_command
 from skills.eval import SEED_STRIDE
+from skills.provenance import add_homes, check_homes_asked
 
 
 def main(arguments: Sequence[str]) -> int:
     """Sample the episodes and write all."""
     parser = OneLineParser(prog="skills.export_floors", description=__doc__)
     parser.add_argument("--episodes", type=int, default=500)
-    parser.add_argument("--split", default="val", help="train, val or test buildings")
+    add_homes(parser)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--homes", **HOMES)
     parser.add_argument(
         "--data", type=output_folder, default=Path("data"), help="Habitat's data folder"
     )
     options = parser.parse_args(arguments)
-    check_split(options.split)
+    check_homes_asked(options)
     check_counts(options, "episodes")
     env = NavEnv("pointnav", None, options.split, options.homes)
     episodes: list[NavEpisode] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from rearrange.command_line import OneLineParser, check_picture, output_file
 from skills.command import run_command
 from skills.validation import read_log, read_validation
 from ver import UserError
+from ver.changed_settings import run_metadata
 
 SUCCESS = "episode/success"  # in rows of a log
 TICKS = (1, 2, 5, 10, 20, 30, 60, 120, 240)  # [minutes]
@@ -53,11 +53,7 @@ def _logs(run: Path) -> list[Path]:
 def _about(run: Path) -> dict[str, Any]:
     """Header of a run's policies, by its run.json or one of its stages'."""
     found = [path for path in (run / "run.json", *run.glob("*/run.json")) if path.is_file()]
-    try:
-        about = json.loads(found[0].read_text()) if found else {}
-    except ValueError:
-        raise UserError(f"{found[0]} is no JSON: give the directory of a training run") from None
-    return about.get("metadata", {})
+    return run_metadata(found[0]) if found else {}
 
 
 def steps_are_decisions(run: Path) -> bool:

@@ -31,11 +31,22 @@ def changed_settings(
     """
     try:
         before = yaml.safe_load((directory / "config.yaml").read_text())
-        about = json.loads((directory / "run.json").read_text())["metadata"]
+        about = run_metadata(directory / "run.json")
         now = json.loads(json.dumps(metadata))  # as it was written: tuples are lists
-    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+    except (OSError, ValueError, TypeError, UserError, yaml.YAMLError):
         return []
     return [*differences(before, config), *differences(about, now)]
+
+
+def run_metadata(path: Path) -> dict[str, Any]:
+    """Return the metadata in a run.json; raises UserError where the file is broken."""
+    try:
+        metadata = json.loads(path.read_text())["metadata"]
+        if isinstance(metadata, dict):
+            return metadata
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise UserError(f"{path} is broken: the training's command writes it anew")
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

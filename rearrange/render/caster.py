@@ -13,6 +13,7 @@ from rearrange.caching import cached_njit
 from rearrange.render.camera import FAR, NEAR, Camera
 from rearrange.render.meshes.library import MeshGeoms, mesh_geoms
 from rearrange.render.meshes.painting import paint_meshes
+from rearrange.render.meshes.planes import PlaneLooks, plane_looks
 from rearrange.render.painting import LANES, paint_geom, write_depth
 from rearrange.render.projection import (
     BOX,
@@ -122,6 +123,7 @@ class GeomTable:
         groups: Group of every geom [ngeom].
         rgba: Colour of every geom [ngeom, 4], in [0, 1].
         meshes: The visible geoms that show triangle meshes; None without any.
+        planes: Textures of `ids`, which only pictures show; None without any.
     """
 
     geom_count: int
@@ -131,6 +133,7 @@ class GeomTable:
     groups: Array
     rgba: Array
     meshes: MeshGeoms | None = None
+    planes: PlaneLooks | None = None
     _work: Array = field(default_factory=lambda: np.zeros(WORK_SHAPE), repr=False)
     _scratch: dict[Any, Array] = field(default_factory=dict, repr=False)
 
@@ -167,6 +170,7 @@ class GeomTable:
             groups=np.array(model.geom_group),
             rgba=rgba,
             meshes=mesh_geoms(model, shown),
+            planes=plane_looks(model, ids),
         )
 
     @classmethod

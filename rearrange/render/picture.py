@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from rearrange.render.camera import Camera, look_at
 from rearrange.render.caster import NO_IMAGE, GeomTable, cast
-from rearrange.render.meshes.library import MESH, MeshGeoms
+from rearrange.render.meshes.library import MESH, NO_TEXTURE, MeshGeoms
 from rearrange.render.meshes.painting import paint_meshes
+from rearrange.render.meshes.planes import PlaneLooks
 from rearrange.render.painting import LANES
 from rearrange.render.projection import BOX, PLANE, WORK_SHAPE
 from rearrange.render.shading import PLAIN, PLANKS, TILES, shade
@@ -70,6 +71,7 @@ class _Stage:
     rgba: Array  # [M, 4]
     groups: Array  # [M]
     meshes: MeshGeoms | None
+    planes: PlaneLooks | None  # of the others
 
     def cast(
         self, eye: Array, axes: Array, lens: Array, buffer: Array, tags: Array | None,
@@ -89,20 +91,33 @@ class _Stage:
                 eye, axes, lens, buffer, tags, faces, NO_IMAGE, width, 1.0,
             )  # fmt: skip
 
+    @property
+    def is_plain(self) -> bool:
+        """True without meshes and textures."""
+        return self.meshes is None and self.planes is None
+
     def looks(self, faces: Array | None) -> tuple[Any, ...] | None:
-        """How meshes look, for `shade`; None without any."""
-        shown = self.meshes
+        """How meshes look, for `shade`; None without any, and without textured planes."""
+        shown, planes = self.meshes, self.planes
+        if planes is not None:
+            shown = shown or MeshGeoms.of(planes.library, [])
         if shown is None:
             return None
         known = (shown.library.packed, shown.meshes, shown.scales, shown.textures, shown.repeats)
         return faces, len(self.kinds) - len(shown.ids), known
+
+    def textures(self) -> tuple[Any, ...] | None:
+        """Textures of planes, for `shade`; None without any."""
+        planes = self.planes
+        return planes and (planes.library.packed, planes.textures, planes.steps)
 
     def keep(self, mask: Array) -> "_Stage":
         """The geoms where mask [M] is true."""
         fields = (self.kinds, self.sizes, self.xpos, self.xmat, self.rgba, self.groups)
         kept = [np.ascontiguousarray(values[mask]) for values in fields]
         meshes = self.meshes and self.meshes.keep(mask[self.kinds == MESH])
-        return _Stage(*kept, meshes=meshes)
+        planes = self.planes and self.planes.keep(mask[self.kinds != MESH])
+        return _Stage(*kept, meshes=meshes, planes=planes)
 
 
 def _stage(table: GeomTable, geom_xpos: Array, geom_xmat: Array, eye: Array, o: RgbOptions):
@@ -114,7 +129,8 @@ def _stage(table: GeomTable, geom_xpos: Array, geom_xmat: Array, eye: Array, o: 
         sizes = np.concatenate([sizes, meshes.sizes])
     xmat = np.asarray(geom_xmat, float).reshape(-1, 9)[ids]
     xpos = np.asarray(geom_xpos, float)[ids]
-    stage = _Stage(kinds, sizes, xpos, xmat, table.rgba[ids], table.groups[ids], meshes)
+    colours, groups = table.rgba[ids], table.groups[ids]
+    stage = _Stage(kinds, sizes, xpos, xmat, colours, groups, meshes, table.planes)
     if o.clip_above is not None:
         stage = _clip(stage, o.clip_above)
     if o.cut_walls:
@@ -154,7 +170,7 @@ def _cut_walls(stage: _Stage, eye: Array, o: RgbOptions) -> _Stage:
 
 
 def _styles(stage: _Stage, floors: bool) -> Array:
-    """Floor pattern of every geom [M]: tiles where the colour is greyish, planks elsewhere."""
+    """Floor pattern of every geom [M]: tiles where it is greyish, planks elsewhere, none over textures."""
     styles = np.full(len(stage.kinds), PLAIN, np.int64)
     if not floors:
         return styles
@@ -164,6 +180,9 @@ def _styles(stage: _Stage, floors: bool) -> Array:
     colour = stage.rgba[:, :3]
     grey = colour.max(axis=1) - colour.min(axis=1) < 0.12
     styles[floor] = np.where(grey, TILES, PLANKS)[floor]
+    if stage.planes is not None:
+        textured = np.flatnonzero(stage.planes.textures != NO_TEXTURE)
+        styles[textured] = PLAIN
     return styles
 
 
@@ -255,7 +274,7 @@ def render_rgb(
     height, width = camera.height * samples, camera.width * samples
     buffer = table.scratch("picture", height, width, np.float32)
     tags = table.scratch("picture ids", height, width, np.int32)
-    faces = None if stage.meshes is None else np.empty(buffer.shape, np.int32)
+    faces = None if stage.is_plain else np.empty(buffer.shape, np.int32)
     lens = np.array((camera.half_width, camera.half_height, o.near, o.far))
     stage.cast(eye, axes, lens, buffer, tags, faces, width)
     middle, radius = _extent(stage, eye)
@@ -274,9 +293,9 @@ def render_rgb(
     shadows = (lamps.sun, lamps.sky, lamps.axes, lamps.eyes, lamps.lens, lamps.offsets)
     light = (*shadows, KEY, SKY, GROUND)
     geoms = (stage.kinds, stage.sizes, stage.xpos, stage.xmat)
-    looks = stage.looks(faces)
+    looks, planes = stage.looks(faces), stage.textures()
     shade(
-        buffer, tags, looks, samples, eye, axes, lens, geoms, surface, light, o.outline, _TONES,
+        buffer, tags, looks, planes, samples, eye, axes, lens, geoms, surface, light, o.outline, _TONES,
         out,
     )  # fmt: skip
     return out

@@ -10,7 +10,7 @@ import numpy as np
 
 from rearrange.caching import cached_njit
 from rearrange.render.meshes.library import MESH
-from rearrange.render.meshes.look import look_of_mesh
+from rearrange.render.meshes.look import look_of_mesh, tint_of_plane
 
 PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = 0, 2, 3, 4, 5, 6  # mujoco.mjtGeom
 PLAIN, PLANKS, TILES = 0, 1, 2
@@ -192,7 +192,7 @@ def _outlined(buffer, tags, i, j, width):
 
 @numba.njit(**FAST)
 def _gather_row(
-    i, samples, width, buffer, tags, looks, eye, axes, lens, geoms, spots, owners, spot_of
+    i, samples, width, buffer, tags, looks, planes, eye, axes, lens, geoms, spots, owners, spot_of
 ):
     """Find what must be shaded on row i: one spot per pixel, and more where its samples differ."""
     columns, rows = width * samples, tags.shape[0]
@@ -214,6 +214,8 @@ def _gather_row(
             x, y, z = eye[0] + depth * vx, eye[1] + depth * vy, eye[2] + depth * vz
             if looks is None or geoms[0][n] != MESH:
                 nx, ny, nz = _normal(n, geoms, (x, y, z), (vx, vy, vz), pixel * depth)
+                if planes is not None and geoms[0][n] == PLANE:
+                    tint = tint_of_plane(planes, n, geoms[2][n], geoms[3][n], (x, y, z))
             else:
                 faces, first, known = looks
                 (nx, ny, nz), tint = look_of_mesh(
@@ -327,12 +329,13 @@ def _light_row(spots, owners, count, lamps, some, anchors, total):
 
 @cached_njit(**FAST)
 def shade(
-    buffer, tags, looks, samples, eye, axes, lens, geoms, surface, lamps, outline, table, out
-):
+    buffer, tags, looks, planes, samples, eye, axes, lens, geoms, surface, lamps, outline, table, out,
+):  # fmt: skip
     """Colour out [H, W, 3] from inverse depth and visible geom of samples^2 per pixel.
 
-    `looks` is None without meshes; else visible triangles, index of the first geom that shows a mesh, and
-    how meshes look, see `look_of_mesh`.
+    `looks` is None without meshes and textures; else visible triangles, index of the first geom that shows a
+    mesh, and how meshes look, see `look_of_mesh`. `planes` is None without textured planes; then meshes do not
+    pay for them. It is the first of `tint_of_plane`.
     """
     sun_shadow, shadows, lamp_axes, lamp_eyes, lamp_lens, offsets, key, sky, ground = lamps
     width, square = out.shape[1], samples * samples
@@ -342,8 +345,9 @@ def shade(
     owners, spot_of = np.zeros(width * square, np.int64), np.zeros(width * square, np.int64)
     for i in range(out.shape[0]):
         count = _gather_row(
-            i, samples, width, buffer, tags, looks, eye, axes, lens, geoms, spots, owners, spot_of
-        )
+            i, samples, width, buffer, tags, looks, planes, eye, axes, lens, geoms, spots, owners,
+            spot_of,
+        )  # fmt: skip
         shade_lamps = (sun_shadow, shadows, lamp_axes, lamp_eyes, lamp_lens, offsets)
         _light_row(spots, owners, count, shade_lamps, some, anchors, total)
         light = (key, sky, ground, lamp_axes[0])

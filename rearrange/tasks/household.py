@@ -9,7 +9,7 @@ obj_goal_sensor [3 K] in the end-effector frame, obj_start_gps_compass and obj_g
 (distance, -bearing) in the base frame; joint [7], is_holding [1], relative_resting_position [3],
 ee_pos [3] in the base frame, gps_compass [4].
 Action [11]: seven joint deltas, grip, forward, turn, stop.
-Success: every target within 0.30 m of its goal, nothing held, and stop called. Stop ends the episode.
+Success: every target within 0.30 m of its goal, no object held, and stop called. Stop ends the episode.
 """
 
 from __future__ import annotations

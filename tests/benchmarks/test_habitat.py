@@ -31,6 +31,7 @@ def test_memory_of_this_process_is_counted():
     [
         (["nothing"], "unknown 'nothing': choose one of mujoco, habitat, bare, habitat-lab"),
         (["mujoco", "--steps", "0"], "--steps must be at least 1, found 0"),
+        (["mujoco", "--train", "512"], "--train must be 0, or above 512, found 512"),
     ],
 )
 def test_mistakes_are_told_in_a_line(arguments, what):
@@ -39,10 +40,11 @@ def test_mistakes_are_told_in_a_line(arguments, what):
 
 
 @pytest.mark.slow
-def test_our_own_world_is_measured(tmp_path):
+def test_our_own_world_is_measured_and_trained_in(tmp_path):
     file = tmp_path / "figures.json"
-    assert main(["mujoco", "--steps", "60", "--json", str(file)]) == 0
+    training = ["--train", "256", "--workers", "1"]  # the second rollout alone counts
+    assert main(["mujoco", "--steps", "60", *training, "--json", str(file)]) == 0
     record = json.loads(file.read_text())
     assert record["steps"]["mujoco"]["steps"] >= 60
     assert record["steps"]["mujoco"]["steps_per_second"] > 100
-    assert record["training"] == {}
+    assert record["training"]["mujoco"] > 0

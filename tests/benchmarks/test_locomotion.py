@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks.locomotion import main
+from benchmarks.locomotion import keep_settings, main
 from skills.command import USER_ERRORS
 
 SMALL = (
@@ -45,6 +45,14 @@ def test_a_run_of_other_settings_is_not_told_as_that_of_these(tmp_path):
         USER_ERRORS, match=r"ant_1 was begun with other settings \(ppo.gae_lambda=0.5\)"
     ):
         main([*words, "ppo.gae_lambda=0.5"])
+
+
+@pytest.mark.parametrize("text", ['["ppo.epo', "5", "[[1]]"])
+def test_broken_settings_of_a_run_are_one_line(text, tmp_path):
+    (tmp_path / "settings.json").write_text(text)
+    with pytest.raises(USER_ERRORS, match=r"settings\.json is broken: choose another --run$"):
+        keep_settings(tmp_path, ["seed=1"])
+    assert (tmp_path / "settings.json").read_text() == text
 
 
 def test_a_run_in_which_no_episode_ended_is_one_line(tmp_path):

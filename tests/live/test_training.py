@@ -17,6 +17,7 @@ from rearrange.robot import unregister_robot
 from rearrange.scenes import registry
 from rearrange.scenes.home_files import read_home
 from rearrange.scenes.home_files.home import FIRST_NUMBER, NAMES
+from skills.command import USER_ERRORS
 from skills.peek import FILE, Peek
 from skills.sight import FLOOR, Sight
 from tests.helpers.file_home import write_home
@@ -110,6 +111,17 @@ def test_a_home_and_a_robot_of_files_are_known_by_the_run(page, tmp_path, monkey
         registry.unregister_homes(read_home(home).spec)
         unregister_robot("egret")
         robots._register_file.cache_clear()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"metadata": 1}'])
+def test_a_run_whose_description_is_broken_is_one_line(page, tmp_path, monkeypatch, text):
+    Peek.create(tmp_path / FILE, 1)
+    worker, training = Peek(tmp_path / FILE), TrainingPage(page, tmp_path)
+    (tmp_path / "run.json").write_text(text)
+    monkeypatch.setattr(Page, "is_watched", True)
+    worker.put(Sight(FLOOR, "pick", "1/0", "1", 5, 500, "", (1.0, 2.0, 0.0)))
+    with pytest.raises(USER_ERRORS, match=r"run\.json is broken: the training's command writes it"):
+        training.update()
 
 
 @pytest.mark.slow

@@ -86,6 +86,16 @@ def test_distances_over_the_floor_by_hand():
     np.testing.assert_allclose(distance_over_floor(disc, points), [1.5, 2.5, 0.0])
 
 
-def test_tilts_are_multiples_within_the_limit():
-    rule = ViewRule.of(AgentConfig(tilt=30.0, tilt_limit=70.0), 1.0)
-    assert np.degrees(rule.tilts) == pytest.approx([0.0, -30.0, 30.0, -60.0, 60.0])
+@pytest.mark.parametrize(
+    ("tilt", "limit", "steps"),
+    [
+        (30.0, 30.0, [30.0]),
+        (30.0, 0.0, []),
+        (30.0, 70.0, [30.0, 60.0, 70.0]),
+        (0.2, 0.6, [0.2, 0.4, 0.6]),
+    ],
+)
+def test_tilts_are_those_of_looking_up_and_down(tilt, limit, steps):
+    rule = ViewRule.of(AgentConfig(tilt=tilt, tilt_limit=limit), 1.0)
+    both = [angle for step in steps for angle in (-step, step)]
+    assert np.degrees(rule.tilts) == pytest.approx([0.0, *both])

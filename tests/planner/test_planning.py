@@ -21,7 +21,10 @@ def test_plans_alone_are_timed_and_validated(tmp_path, capsys):
     assert [record["index"] for record in result["records"]] == [0, 1]
     assert all("open-cab" in "".join(record["plan"]) for record in result["records"])
     assert 0.0 < result["planning_seconds"]["median"] <= result["planning_seconds"]["worst"]
-    assert "set_table: 2 planned, all of them valid; plans of 12 steps" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "set_table: 2 planned, all of them valid; plans of 12 steps" in told
+    for record in result["records"]:
+        assert "\n  ".join([f"episode {record['index']}:", *record["plan"]]) in told
     with pytest.raises(UserError, match="--plan-only takes episodes from a file"):
         command.main(["set_table", "--plan-only", "--dataset", "sampled"])
 

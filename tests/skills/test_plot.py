@@ -53,7 +53,7 @@ def test_a_run_of_which_no_success_is_known_is_told(tmp_path, rows):
 
 def test_what_describes_a_run_and_is_broken_is_told(tmp_path):
     (tmp_path / "run.json").write_text("{")
-    with pytest.raises(VerUserError, match=r"run\.json is no JSON"):
+    with pytest.raises(VerUserError, match=r"run\.json is broken"):
         plot.steps_are_decisions(tmp_path)
 
 

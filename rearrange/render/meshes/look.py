@@ -1,4 +1,4 @@
-"""The numba kernel of a mesh's looks: normal at a point, and the colour that texture and vertices give it."""
+"""Numba kernels of looks: normal and colour of a mesh at a point; the texture of a plane."""
 
 import math
 
@@ -138,3 +138,25 @@ def look_of_mesh(looks, k, face, xpos, m, point, view):
         normal = nx, ny, nz
     red, green, blue = colour_of_mesh(packed, mesh, textures[k], repeats[k], face, shares)
     return normal, (red**GAMMA, green**GAMMA, blue**GAMMA)
+
+
+@numba.njit(**OPTIONS)
+def tint_of_plane(planes, n, xpos, m, point):
+    """Linear red, green and blue that its texture gives a plane at a point; ones without a texture.
+
+    Args:
+        planes: Packed textures; texture and steps of each geom, see PlaneLooks.
+        n: Which geom.
+        xpos: Its position [3], m.
+        m: Its rotation [9].
+        point: Three numbers, m.
+    """
+    packed, textures, steps = planes
+    if textures[n] == NO_TEXTURE:
+        return 1.0, 1.0, 1.0
+    x, y, z = point[0] - xpos[0], point[1] - xpos[1], point[2] - xpos[2]
+    # The middle of the plane is that of a repeat
+    u = 0.5 + steps[n, 0] * (m[0] * x + m[3] * y + m[6] * z)
+    v = 0.5 - steps[n, 1] * (m[1] * x + m[4] * y + m[7] * z)
+    red, green = _texel(packed, textures[n], u, v, 0), _texel(packed, textures[n], u, v, 1)
+    return red**GAMMA, green**GAMMA, _texel(packed, textures[n], u, v, 2) ** GAMMA

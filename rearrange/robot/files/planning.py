@@ -153,8 +153,12 @@ def place(robot: RobotSpec, model: PlanningModel, joints: np.ndarray) -> np.ndar
 
 
 def random_postures(robot: RobotSpec, count: int, seed: int = 0) -> np.ndarray:
-    """Postures within the limits [count, J]."""
-    low, high = np.clip(robot.limits, -math.pi, math.pi)
+    """Postures within the limits [count, J]; of a hinge's at most one turn, around 0 as far as they allow."""
+    low, high = robot.limits
+    hinges = np.array([not joint.slides for joint in robot.joints])
+    from_turn = np.maximum(low, np.minimum(-math.pi, high - 2 * math.pi))
+    low = np.where(hinges, from_turn, low)
+    high = np.where(hinges, np.minimum(high, low + 2 * math.pi), high)
     return np.random.default_rng(seed).uniform(low, high, (count, len(low)))
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rearrange.compiled_models import Notes, geom_color, is_drawn
+from rearrange.compiled_models import Notes, flat_texture, geom_color, is_drawn
 from rearrange.declarations import FilesError
 from rearrange.scenes.apartment import CEILING_GROUP, WALL_GROUP, Apartment, Solid
 from rearrange.scenes.home_files.declaration import Declaration, read_declaration
@@ -220,8 +220,9 @@ class _Looks:
         source = self.source
         body = spec.worldbody.add_body(name="home/looks")
         for geom in _still(source):
-            is_plane = geom in source.floor and source.model.geom_type[geom] == 0
-            if is_plane or not is_drawn(source.model, geom):
+            plain = flat_texture(source.model, int(source.model.geom_matid[geom])) < 0
+            is_slab = geom in source.floor and source.model.geom_type[geom] == 0 and plain
+            if is_slab or not is_drawn(source.model, geom):
                 continue
             if geom not in source.floor and exact_shape(source.model, source.data, geom):
                 continue

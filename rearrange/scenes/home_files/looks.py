@@ -1,4 +1,4 @@
-"""Geoms that are only seen: meshes with their textures, and shapes that collide as boxes."""
+"""Geoms that are only seen: meshes and planes with their textures, and shapes that collide as boxes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rearrange.scenes.home_files.model import FileModel
 
 _ROLE = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
 _MESH = mujoco.mjtGeom.mjGEOM_MESH
+_TEXTURED = (int(mujoco.mjtGeom.mjGEOM_PLANE), int(_MESH))
 _DRAWN = (*range(int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_BOX) + 1), int(_MESH))
 CEILING = 1.9  # [m], what begins higher is left out in views from above
 
@@ -38,6 +39,7 @@ def add_look(
     fields: dict[str, Any] = {"size": model.geom_size[geom]}
     if kind == int(_MESH):
         fields = {"meshname": _mesh(spec, model, int(model.geom_dataid[geom]))}
+    if kind in _TEXTURED:
         material = _material(spec, model, int(model.geom_matid[geom]))
         if material:
             fields["material"] = material
@@ -80,6 +82,7 @@ def _material(spec: Any, model: Any, i: int) -> str:
     if spec.material(name) is None:
         material = spec.add_material(name=name, rgba=model.mat_rgba[i])
         material.texrepeat = model.mat_texrepeat[i]
+        material.texuniform = bool(model.mat_texuniform[i])
         material.textures[_ROLE] = _texture(spec, model, texture)
     return name
 

@@ -1,10 +1,14 @@
 """What planners know of a robot from files."""
 
+from math import inf, pi
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from rearrange.robot.files.planning import clearances, own_body, place
+from rearrange.robot.files.planning import clearances, own_body, place, random_postures
 from rearrange.robot.files.shapes import Piece
+from rearrange.robot.joint import Joint
 
 
 def test_its_body_is_a_cylinder_and_a_box(heron):
@@ -33,3 +37,22 @@ def test_distances_from_a_body():
     body = own_body([trunk], 0.25, 0.3)
     points = np.array([[0.3, 0.0, 0.7], [0.35, 0.0, 0.1], [0.0, 0.0, 0.6]])
     assert body.clearance(points) == pytest.approx([0.2, 0.1, -0.1])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "slides", "drawn"),
+    [
+        (-1.0, 2.0, 0.0, (-1.0, 2.0)),
+        (-inf, inf, 0.0, (-pi, pi)),
+        (-2 * pi, 2 * pi, 0.0, (-pi, pi)),
+        (3.5, 5.0, 0.0, (3.5, 5.0)),
+        (-1.5 * pi, 0.5 * pi, 0.0, (-1.5 * pi, 0.5 * pi)),
+        (-9.0, 1.0, 0.0, (1.0 - 2 * pi, 1.0)),
+        (0.0, 4.0, 0.3, (0.0, 4.0)),
+    ],
+)
+def test_postures_are_drawn_from_all_that_limits_allow(low, high, slides, drawn):
+    joint = Joint("a", (0.0, 0.0, 0.0), "z", low, high, slides)
+    robot = SimpleNamespace(joints=[joint], limits=np.array([[low], [high]]))
+    postures = random_postures(robot, 2000)
+    assert (postures.min(), postures.max()) == pytest.approx(drawn, abs=0.02)

@@ -182,7 +182,7 @@ def test_the_same_seed_gives_the_same_bytes():
         ({"flag_within": 0.5}, "flag_within must be from 1 to 500, found 0.5"),
         ({"flag_within": float("nan")}, "flag_within must be from 1 to 500, found nan"),
         ({"lying": 1.5}, "lying must be from 0 to 1, found 1.5"),
-        ({"push": -1.0}, "push must be at least 0, found -1"),
+        ({"push": -1.0}, "push must be at least 0, found -1.0"),
     ],
 )
 def test_what_cannot_be_is_one_line(settings, told):

@@ -106,23 +106,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--plan-only", action="store_true", help="print plans of a file's episodes, follow none"
     )
-    _add_following(parser)
-    options = parser.parse_args(arguments)
-    _check_options(options)
-    return options
-
-
-def _add_following(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how a plan is followed."""
     parser.add_argument(
         "--navigate-timeout",
         default="end",
         help="end (default): the episode ends; proceed: the next skill starts where the robot is",
-    )
-    parser.add_argument(
-        "--back-off",
-        action="store_true",
-        help="where a drive is held up the base drives back a little",
     )
     parser.add_argument(
         "--replan",
@@ -140,6 +127,9 @@ def _add_following(parser: argparse.ArgumentParser) -> None:
         help=f"what the robot may know (docs/knowledge.md): {', '.join(LEVELS)}; "
         f"default: {DEFAULT_LEVEL}",
     )
+    options = parser.parse_args(arguments)
+    _check_options(options)
+    return options
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
@@ -176,8 +166,7 @@ def _check_options(options: argparse.Namespace) -> None:
     _check("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
     check_level(options.knowledge)
     reason = " follows no plan: leave out {option}"
-    drives: dict[str, Any] = {"navigate_timeout": "end", "back_off": False}
-    followed: dict[str, Any] = {"replan": 0, "knowledge": DEFAULT_LEVEL, **drives}
+    followed: dict[str, Any] = {"replan": 0, "navigate_timeout": "end", "knowledge": DEFAULT_LEVEL}
     if options.plan_only:
         written = {"ledger": None, "page": None, "video": False, "record_hand_offs": None}
         refuse(options, f"--plan-only{reason}", **written, **followed)
@@ -185,7 +174,7 @@ def _check_options(options: argparse.Namespace) -> None:
         of_plans = {"no_nav": False, "record_hand_offs": None}
         refuse(options, f"--skills {MONOLITHIC}{reason}", **of_plans, **followed)
     if options.no_nav:
-        refuse(options, "--no-nav has no drives: leave {option} out", **drives)
+        refuse(options, "--no-nav has no drives: leave {option} out", navigate_timeout="end")
     if not options.video:
         refuse(options, "{option} is for --video: give that, too, or leave it out", output=None)
     _check_files(options)
@@ -227,9 +216,7 @@ def settings_from(options: argparse.Namespace) -> EvaluationSettings:
         validate_plans=options.validate_plans,
         video_directory=output if options.video else None,
         record_hand_offs=options.record_hand_offs is not None,
-        executive=ExecutiveSettings(
-            navigate_timeout_ends=options.navigate_timeout == "end", backs_off=options.back_off
-        ),
+        executive=ExecutiveSettings(navigate_timeout_ends=options.navigate_timeout == "end"),
         replanning=ReplanSettings(limit=options.replan),
         knowledge=options.knowledge,
         sim=options.sim,

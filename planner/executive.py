@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from planner.back_off import BackOff
 from planner.interactions import SkillCall, bind
 from planner.judge import Judge, force_exceeded
 from planner.labels import LOOK, REARM, WAIT
@@ -61,7 +60,6 @@ class ExecutiveSettings:
         wait_steps: Steps of standing still between the last skill and the stop.
         navigate_timeout_ends: False: a navigation that timed out hands over where it is.
         stop_mask_distance: Navigate's stop counts only this near to its target [m].
-        backs_off: Where a drive is held up the base drives back a little, whatever the skill asks for.
         timeouts: Skill -> steps, where the skill's own time-out shall not apply.
     """
 
@@ -69,7 +67,6 @@ class ExecutiveSettings:
     wait_steps: int = 30
     navigate_timeout_ends: bool = True
     stop_mask_distance: float = 2.0
-    backs_off: bool = False
     timeouts: Mapping[str, int] = field(default_factory=dict)
 
     def rule(self, skill: str) -> SkillRule:
@@ -253,12 +250,8 @@ class _Run:
     ) -> tuple[Ending, int]:
         timeout = self._settings.timeouts.get(name, skill.timeout)
         missed = self._judge.missed
-        drives = self._settings.backs_off and effect_of(name) == "arrives"
-        back_off = BackOff(self._world.robot) if drives else None
         for step in range(1, timeout + 1):
             action = self._masked(name, skill.act(self._world), rule)
-            if back_off is not None:
-                action = back_off.change(self._knowledge.body.base_pose, action)
             moment = Moment(self.calls, index, name, argument, step, missed, self._beliefs)
             exceeded = self._step(action, moment)
             if exceeded:

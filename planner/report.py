@@ -158,7 +158,6 @@ def row_name(settings: EvaluationSettings) -> str:
         "NoNav": not settings.navigate,
         "habitat-sim": settings.sim == "habitat",
         "late drives go on": settings.navigate and not settings.executive.navigate_timeout_ends,
-        "drives back off": settings.navigate and settings.executive.backs_off,
         "replanning": settings.replanning.limit > 0,
         f"knowledge: {settings.knowledge}": True,
     }

@@ -134,7 +134,6 @@ def test_navigation_is_deleted_on_request(stage, tmp_path, capsys):
             ("--skills", "learned", "--navigate-timeout", "proceed"),
             "TP-SRL (late drives go on, knowledge: robot)",
         ),
-        (("--skills", "learned", "--back-off"), "TP-SRL (drives back off, knowledge: robot)"),
         (("--skills", "mixed", "--replan"), "TP-SRL (mixed, replanning, knowledge: robot)"),
         (("--skills", "mixed", "--replan", "0"), "TP-SRL (mixed, knowledge: robot)"),
         (("--skills", "oracle", "--knowledge", "hab"), "oracle (knowledge: hab)"),

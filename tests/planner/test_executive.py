@@ -4,7 +4,6 @@ import math
 import numpy as np
 import pytest
 
-from planner.back_off import BACK, STUCK_STEPS
 from planner.executive import Executive, ExecutiveSettings
 from planner.record import missed_steps
 from rearrange.sim.base import NOTHING
@@ -104,25 +103,6 @@ def test_navigate_timeout_can_proceed(run, skills):
     execution = run(navigate_timeout_ends=False)
     assert execution.hand_offs[0].ending == "time-out"
     assert execution.success_at_end
-
-
-@pytest.mark.parametrize("backs_off", [False, True])
-def test_a_drive_that_is_held_up_backs_off_where_that_is_asked_for(
-    run, skills, world, monkeypatch, backs_off
-):
-    """The fake world's base never moves."""
-    ahead = world.robot.actions.forward
-
-    def drive(world):
-        action = np.zeros(world.robot.actions.physical_size)
-        action[ahead] = 0.05
-        return action
-
-    monkeypatch.setattr(skills["navigate"], "act", drive)
-    assert run(timeouts={"navigate": 15}, backs_off=backs_off).steps == 15
-    driven = [float(action[ahead]) for action in world.actions]
-    back = 15 - STUCK_STEPS if backs_off else 0
-    assert driven == [0.05] * (15 - back) + [-BACK] * back
 
 
 def test_reset_arm_timeout_proceeds(run, skills):

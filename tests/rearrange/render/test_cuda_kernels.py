@@ -16,7 +16,7 @@ from tests.helpers.render_scenes import random_room
 
 def test_kernels_draw_what_the_loop_draws(monkeypatch):
     """Two of three cameras, an image that no tile fits, and more geoms than a block has threads."""
-    model, data = random_room(3, count=90)
+    model, data = random_room(3, count=160)
     table, camera, rng = GeomTable.from_model(model), Camera(10, 13, 90), np.random.default_rng(0)
     eyes = rng.uniform(-3.0, 3.0, (3, 3)) * (1, 1, 0.2)
     views = np.array([[*eye, *look_at(eye, (0.0, 0.0, 0.0)).ravel()] for eye in eyes])
@@ -31,7 +31,7 @@ def test_kernels_draw_what_the_loop_draws(monkeypatch):
     blocks = -(-count // size), len(ids), 1
     arguments = ids, *shared, 13, 10, records, counts
     launch(monkeypatch, cuda_kernels.prepare, blocks, size, *arguments)
-    assert counts.max() < count  # some are behind the camera
+    assert 64 < counts.max() < count  # more than a block has threads; some are behind the camera
     for name, value in (("SIDE", 8), ("THREADS", 64)):  # threads of the host are slow
         monkeypatch.setattr(cuda_kernels, name, value)
     drawn = np.full_like(wanted, -1.0)

@@ -4,7 +4,7 @@ Every environment is trained as `python -m ver train ENV total_steps=N` does it,
 judged by new episodes with the most likely actions. MiniGrid's memory task alone gets another setting,
 `network.memory=lstm`: there is nothing to be seen of what has to be remembered. What an environment
 needs beside Gymnasium has to be installed; see docs/any_environment.md. Stopped or killed, the same
-command goes on, as long as the commit is the same.
+command goes on, as long as the sources are the same.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.locomotion import QUIET, RETURN, keep_settings
+from planner.journal import code_version
 from rearrange.command_line import OneLineParser, check_counts, output_file, output_folder
 from skills.command import run_command
 from skills.plot import read_rows
@@ -28,7 +30,7 @@ from ver import UserError
 from ver.eval import play_episodes
 from ver.train import make_trainer
 
-RETURN, JUDGED = "episode/episode_return", "judged.json"
+JUDGED = "judged.json"
 JUDGED_FROM = 100_000  # seed of the first episode that judges
 
 
@@ -77,14 +79,15 @@ def train(task: Task, seed: int, episodes: int, folder: Path, steps: int = 0) ->
         steps: Another length; 0 is the task's own.
 
     Raises:
+        UserError: The folder holds a run of other settings.
         SystemExit: Ctrl-C.
     """
     told = folder / JUDGED
+    words = [*task.settings, f"seed={seed}", f"total_steps={steps or task.steps}"]
+    keep_settings(folder, [*words, f"{episodes} episodes"])
     if told.exists():
         return json.loads(told.read_text())
-    quiet = ("tensorboard=false", "checkpoint_interval_s=60")
-    words = [*task.settings, *quiet, f"seed={seed}", f"total_steps={steps or task.steps}"]
-    trainer = make_trainer(task.name, words, folder)
+    trainer = make_trainer(task.name, [*QUIET, *words], folder)
     trainer.train()
     if trainer.interrupted:
         raise SystemExit("interrupted: the same command goes on; nothing is reported yet")
@@ -147,7 +150,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--steps", type=int, default=0, help="of each run, instead of their own")
     parser.add_argument("--episodes", type=int, default=100, help="that judge a run (100)")
     parser.add_argument(
-        "--run", type=output_folder, metavar="DIR", help="runs/any_env/<commit>_<episodes>_<steps>"
+        "--run", type=output_folder, metavar="DIR", help="of the runs (runs/any_env/<sources>)"
     )
     parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
     options = parser.parse_args(arguments)
@@ -158,9 +161,8 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError(f"--envs: unknown '{unknown[0]}': choose from {names}")
     what = "ver's defaults on other people's environments"
     origin = made("benchmarks.any_env", arguments, what=what, seed=options.seed)
-    # What another commit has trained says nothing about this one
-    own = f"{origin['commit'][:8]}_{options.episodes}_{options.steps}"
-    every = options.run or Path("runs") / "any_env" / own
+    # What other sources have trained says nothing about these
+    every = options.run or Path("runs") / "any_env" / code_version()[:8]
     found: dict[str, Any] = {}
     for name in chosen:
         runs = []

@@ -71,7 +71,7 @@ def jobs_of(name: str, bar: Bar, run: Path, seed: int, episodes: int) -> list[Jo
 def environments_job(budget: str, run: Path, seed: int) -> Job:
     """The trainings of `ver` alone."""
     names = any_env.QUICK if budget == QUICK else ",".join(any_env.TASKS)
-    words = ("--envs", names, "--seeds", "1", "--seed", str(seed))
+    words = ("--envs", names, "--seeds", "1", "--seed", str(seed), "--run", str(run / ENVIRONMENTS))
     return Job(
         ENVIRONMENTS,
         ("-m", "benchmarks.any_env", *words, "--json", str(_result(run, ENVIRONMENTS))),

@@ -45,6 +45,12 @@ def test_a_run_is_trained_judged_and_written_once(words, tmp_path, monkeypatch):
     assert told_in(tmp_path) == told
 
 
+def test_what_was_judged_otherwise_is_not_told_as_this(words):
+    assert main(words) == 0
+    with pytest.raises(USER_ERRORS, match=r"begun with other settings .*choose another --run"):
+        main([*words, "--steps", "32"])
+
+
 def test_an_interrupted_run_goes_on(words, tmp_path, monkeypatch):
     begun, make = [], any_env.make_trainer
 

@@ -53,9 +53,14 @@ class Course:
         """Says where the scenery is around robots [N, 7 + J]: [N, K, 7], see `Physics.step`."""
         del qpos
 
-    def ground(self, qpos: Tensor) -> Tensor | float:
-        """Finds the height [m] of what is below torsos [N, 7 + J]: [N]."""
-        del qpos
+    def ground(self, qpos: Tensor, which: Tensor | None = None) -> Tensor | float:
+        """Finds the height [m] of what is below torsos [N, 7 + J]: [N].
+
+        Args:
+            qpos: Of all robots.
+            which: [K] numbers of those that have moved since it was asked last; None: all.
+        """
+        del qpos, which
         return 0.0
 
     def looks(self) -> dict[str, Tensor]:

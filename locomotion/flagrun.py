@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import ClassVar
 
 import mujoco
@@ -124,14 +125,18 @@ class FlagrunWorlds(LocomotionWorlds):
         return Flagrun(body, count, self.tensors_on, self.flag_within, self.lying)
 
 
-def within(worlds: LocomotionWorlds, key: str, least: float, most: float) -> None:
+def within(
+    worlds: LocomotionWorlds, key: str, least: float, most: float, whole: bool = False
+) -> None:
     """Checks a setting of worlds.
 
     Raises:
-        UserError: It is out of its range.
+        UserError: It is out of its range, or no number; no whole one where that is asked for.
     """
     value = getattr(worlds, key)
-    if not least <= value <= most:
+    if not isinstance(value, Integral if whole else Real):
+        raise UserError(f"{key} must be a {'whole ' if whole else ''}number, found {value}")
+    if not least <= value <= most:  # pyright: ignore[reportOperatorIssue]
         raise UserError(f"{key} must be from {least:g} to {most:g}, found {value:g}")
 
 

@@ -85,9 +85,9 @@ class Running:
     def pose(self, motion: Motion) -> Pose:
         """Turns the torso's quaternion into angles, and looks at the target."""
         w, x, y, z = motion.qpos[:, 3:7].unbind(-1)
+        yaw = yaw_of(motion.qpos[:, 3:7])
         roll = torch.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
         pitch = torch.asin((2 * (w * y - z * x)).clamp(-1.0, 1.0))
-        yaw = torch.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
         way = motion.target - motion.qpos[:, :2]
         turn = torch.atan2(way[:, 1], way[:, 0]) - yaw
         distance = way.norm(dim=-1).clamp(min=1e-6)
@@ -147,6 +147,12 @@ def make_running(body: Body, reward: str, device: str) -> Running:
     shares = body.torques / body.torques.max()
     middle, half = tensor((low + high) / 2), tensor((high - low) / 2)
     return Running(body, middle, half, tensor(shares), reward == "mean")
+
+
+def yaw_of(quaternion: Tensor) -> Tensor:
+    """Finds the heading of quaternions [N, 4], 0 along x: [N], rad."""
+    w, x, y, z = quaternion.unbind(-1)
+    return torch.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
 
 
 def _turned(quaternion: Tensor, vector: Tensor) -> Tensor:

@@ -21,12 +21,3 @@ def kind_of(name: str) -> type[LocomotionWorlds]:
     if name not in TASKS:
         raise UserError(f"locomotion has no '{name}'; choose {', '.join(TASKS)}")
     return TASKS[name]
-
-
-def make_worlds(name: str, **settings: object) -> LocomotionWorlds:
-    """Makes the worlds of a task: `make_worlds("humanoid_flagrun", push=0.0)`.
-
-    Raises:
-        UserError: There is no such task, or a setting cannot be.
-    """
-    return kind_of(name)(name, **settings)  # pyright: ignore[reportArgumentType]

@@ -32,6 +32,7 @@ from locomotion.course import Course, Random
 from locomotion.flagrun import Flagrun, FlagrunWorlds, within
 from locomotion.humanoid import HUMANOID
 from locomotion.robots import BODY, FLOOR, FRICTION, Body, Robot, compile_robot
+from locomotion.running import yaw_of
 
 HEIGHTS = "heights"
 ROWS, COLUMNS = 15, 11  # along the heading, across it (paper)
@@ -117,26 +118,24 @@ class Terrain(Flagrun):
 
     def things(self, qpos: Tensor) -> Tensor | None:
         """See `Course`: each box where it repeats itself nearest to the robot."""
-        if not len(self._halves):
-            return None
-        boxes = self._boxes.clone()
-        ahead = (qpos[:, None, :2] - boxes[..., :2]) / PERIOD
-        boxes[..., :2] += PERIOD * ahead.round()
-        return boxes
+        return _nearest(self._boxes, qpos) if len(self._halves) else None
 
-    def ground(self, qpos: Tensor) -> Tensor:
+    def ground(self, qpos: Tensor, which: Tensor | None = None) -> Tensor:
         """See `Course`."""
-        w, x, y, z = qpos[:, 3:7].unbind(-1)
-        yaw = torch.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))[:, None]
+        if len(self._halves):
+            rows = slice(None) if which is None else which
+            self._seen = self._seen.clone()  # the old one may belong to what was shown
+            self._seen[rows] = self._around(qpos[rows], self._boxes[rows])
+        return self._seen[:, ROWS * COLUMNS // 2]
+
+    def _around(self, qpos: Tensor, boxes: Tensor) -> Tensor:
+        """Finds the heights [K, 165] of the map of robots [K, 7 + J] among their boxes [K, B, 7]."""
+        yaw = yaw_of(qpos[:, 3:7])[:, None]
         ahead, aside = self._map.unbind(-1)
         points = torch.stack(
             [yaw.cos() * ahead - yaw.sin() * aside, yaw.sin() * ahead + yaw.cos() * aside], -1
         )
-        boxes = self.things(qpos)
-        self._seen = torch.zeros_like(self._seen)
-        if boxes is not None:
-            self._seen = heights(points + qpos[:, None, :2], boxes, self._halves)
-        return self._seen[:, ROWS * COLUMNS // 2]
+        return heights(points + qpos[:, None, :2], _nearest(boxes, qpos), self._halves)
 
     def looks(self) -> dict[str, Tensor]:
         """See `Course`: the map of heights [m], row by row from behind, in a row from right to left."""
@@ -165,7 +164,7 @@ class TerrainWorlds(FlagrunWorlds):
     def __post_init__(self) -> None:
         """Checks them."""
         super().__post_init__()
-        within(self, "obstacles", 0, MOST)
+        within(self, "obstacles", 0, MOST, whole=True)
         within(self, "obstacle_height", 0.0, HIGHEST)
         within(self, "obstacle_tilt", 0.0, STEEPEST)
 
@@ -222,6 +221,14 @@ def heights(points: Tensor, boxes: Tensor, halves: Tensor) -> Tensor:
         leaves = torch.minimum(leaves, torch.maximum(*ends))
     tops = torch.where(enters <= leaves, leaves + place[..., 2], 0.0)
     return tops.amax(-1).clamp(min=0.0)
+
+
+def _nearest(boxes: Tensor, qpos: Tensor) -> Tensor:
+    """Puts each box [K, B, 7] where it repeats itself nearest to its robot [K, 7 + J]."""
+    boxes = boxes.clone()
+    ahead = (qpos[:, None, :2] - boxes[..., :2]) / PERIOD
+    boxes[..., :2] += PERIOD * ahead.round()
+    return boxes
 
 
 def _leaning(lean: Tensor, about: Tensor, yaw: Tensor) -> Tensor:

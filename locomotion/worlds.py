@@ -190,18 +190,20 @@ class LocomotionVectorEnv(VectorEnv):
         if ended.any():
             infos["final_obs"] = shown
             infos["final_info"] = {"metrics": self._metrics(motion, terminated, ended)}
-            self._begin(ended.nonzero().flatten())
-            shown = self._show(self._motion())
+            began = ended.nonzero().flatten()
+            self._begin(began)
+            shown = self._show(self._motion(began))
         return shown, rewards, terminated, truncated, infos
 
     def close_extras(self, **_: Any) -> None:
         """Frees the simulation."""
         self._physics.close()
 
-    def _motion(self) -> Motion:
+    def _motion(self, which: Tensor | None = None) -> Motion:
+        """State of all robots; `which` have moved since it was asked for last, None: all."""
         physics, course = self._physics, self._course
         state = (physics.qpos, physics.qvel, physics.touch, self._actions)
-        return Motion(*state, course.target, course.ground(physics.qpos))
+        return Motion(*state, course.target, course.ground(physics.qpos, which))
 
     def _show(self, motion: Motion, pose: Pose | None = None) -> dict[str, Tensor]:
         """Observations, of a motion whose pose may be known."""

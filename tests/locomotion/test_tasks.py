@@ -6,7 +6,7 @@ import pytest
 
 from locomotion.flagrun import FlagrunWorlds
 from locomotion.paper import TABLE_4
-from locomotion.tasks import TASKS, kind_of, make_worlds
+from locomotion.tasks import TASKS, kind_of
 from locomotion.worlds import LocomotionWorlds
 from ver.errors import UserError
 from ver.eval import main as evaluate
@@ -23,11 +23,9 @@ def test_each_has_worlds_and_the_papers_settings():
     assert list(TASKS) == ["ant", "humanoid", "humanoid_flagrun", "humanoid_terrain"]
     assert set(TASKS) == set(TABLE_4)
     for name in TASKS:
-        assert make_worlds(name, threads=1).settings()
+        assert kind_of(name)(name, threads=1).settings()
     assert kind_of("ant") is LocomotionWorlds
-    assert make_worlds("humanoid_flagrun", lying=0.0) == FlagrunWorlds(
-        "humanoid_flagrun", lying=0.0
-    )
+    assert kind_of("humanoid_flagrun") is FlagrunWorlds
 
 
 def test_a_name_that_there_is_not_is_one_line():

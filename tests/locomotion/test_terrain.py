@@ -172,6 +172,18 @@ def test_boxes_are_drawn_for_each_episode_and_leave_the_start_clear():
     assert torch.equal(worlds._course._boxes[1:], boxes[1:])
 
 
+def test_after_an_end_the_map_is_that_of_the_new_episode_and_the_others_keep_theirs():
+    worlds = made(4, lying=0.0, push=0.0, obstacle_height=0.5)
+    worlds._clock[1] = worlds.worlds.episode_length - 1
+    shown, *_, infos = worlds.step(torch.zeros(4, 21))
+    seen = worlds._course._seen.clone()
+    torch.testing.assert_close(worlds._course.ground(worlds._physics.qpos), seen[:, MIDDLE])
+    torch.testing.assert_close(worlds._course._seen, seen)
+    others = torch.tensor([0, 2, 3])
+    assert torch.equal(shown[HEIGHTS][others], infos["final_obs"][HEIGHTS][others])
+    assert not torch.equal(shown[HEIGHTS][1], infos["final_obs"][HEIGHTS][1])
+
+
 def test_the_terrain_repeats_itself_and_has_no_end():
     worlds = made(1, lying=0.0)
     qpos = worlds._physics.qpos.clone()
@@ -258,6 +270,8 @@ def test_without_boxes_there_is_a_plain_floor():
         ({"obstacle_height": 1.5}, "obstacle_height must be from 0 to 1, found 1.5"),
         ({"obstacle_tilt": -0.1}, "obstacle_tilt must be from 0 to 0.5, found -0.1"),
         ({"lying": 2.0}, "lying must be from 0 to 1, found 2"),
+        ({"obstacles": 1.5}, "obstacles must be a whole number, found 1.5"),
+        ({"lying": "a"}, "lying must be a number, found a"),
     ],
 )
 def test_what_cannot_be_is_one_line(settings, told):

@@ -9,7 +9,7 @@ import torch
 from locomotion.ant import ANT
 from locomotion.physics import CpuPhysics, make_physics
 from locomotion.robots import compile_robot
-from locomotion.tasks import make_worlds
+from locomotion.terrain import TerrainWorlds
 from locomotion.warp_physics import INSTALL
 from locomotion.worlds import OBSERVATION, ROBOTS, LocomotionWorlds
 from tests.helpers.running_robots import placed, push_of
@@ -58,7 +58,7 @@ def test_over_boxes_it_moves_humanoids_as_mujoco_does():
     pytest.importorskip("mujoco_warp")
     told = []
     for device in ("cpu", "warp-cpu"):
-        worlds = make_worlds("humanoid_terrain", device=device, threads=1, obstacles=12)
+        worlds = TerrainWorlds("humanoid_terrain", device=device, threads=1, obstacles=12)
         worlds = worlds.make_vector(3, 0)
         worlds.reset(seed=1)
         worlds._course._boxes[..., :2] *= 0.4

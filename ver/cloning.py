@@ -16,6 +16,7 @@ from torch import Tensor
 from ver.config import CloningConfig
 from ver.mini_batches import MiniBatch, cut_mini_batches
 from ver.networks.policy import ActorCritic
+from ver.optimisers import Adam
 
 _CHUNK = 4096  # rows that are normalised at once
 
@@ -79,7 +80,7 @@ def clone(
         The mean loss of the last tenth of the updates: minus the log-probability of an action.
     """
     _normalise(policy, shown)
-    optimiser = torch.optim.Adam(policy.parameters(), config.learning_rate)
+    optimiser = Adam(policy.parameters(), config.learning_rate)
     starts = np.flatnonzero(shown.first)
     lengths = np.diff(np.append(starts, len(shown.first)))
     pieces = max(1, len(shown.first) // config.batch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,6 +12,29 @@ from torch import Tensor
 
 from ver.config import PPOConfig
 from ver.errors import UserError
+
+NOT_COMPILED = ("add_param_group", "zero_grad", "state_dict", "load_state_dict")
+
+
+def leave_out_compiler() -> None:
+    """Keep the first optimiser of a process from importing PyTorch's compiler, which takes seconds.
+
+    PyTorch marks these methods as none to compile. What its compiler makes of such a method it keeps beside
+    the method, and imports the compiler where nothing is there. Without compiling, that is the method itself.
+    """
+    for name in NOT_COMPILED:
+        method = getattr(getattr(torch.optim.Optimizer, name), "__wrapped__", None)
+        if method is not None:  # else another version of PyTorch, which may import it
+            method.__dict__.setdefault("__dynamo_disable", method)
+
+
+leave_out_compiler()
+
+
+class Adam(torch.optim.Adam):
+    """Adam as PyTorch has it, bit for bit; its step imports no compiler (`leave_out_compiler`)."""
+
+    step = torch.no_grad()(inspect.unwrap(torch.optim.Adam.step))
 
 
 class Lamb(torch.optim.Optimizer):
@@ -89,7 +113,7 @@ def make_optimiser(
     """
     rate, eps, betas = config.learning_rate, config.adam_epsilon, (config.adam_beta1, 0.999)
     if config.optimizer == "adam":
-        return torch.optim.Adam(parameters, rate, betas, eps)
+        return Adam(parameters, rate, betas, eps)
     if config.optimizer == "lamb":
         decay, rho = config.lamb_weight_decay, config.lamb_rho
         return Lamb(parameters, rate, betas, eps, decay, rho)

@@ -22,7 +22,7 @@ from ver.experience import Experience, experience_statistics, make_experience
 from ver.mini_batches import MiniBatch, PackedBatch, Packer, cut_mini_batches
 from ver.networks.normaliser import vector_moments
 from ver.networks.policy import ActorCritic
-from ver.optimisers import AdaptiveRate, make_optimiser, scheduled_rate
+from ver.optimisers import Adam, AdaptiveRate, make_optimiser, scheduled_rate
 from ver.policy_lag import correct_lag, lag_statistics
 from ver.ppo_loss import ppo_loss
 from ver.rollout import RolloutBuffer
@@ -88,9 +88,7 @@ class PPO:
         self._out_of_reach = 0.0  # of the target entropy, as log_std is bounded
         self.rate = AdaptiveRate(config.target_kl)
         self.set_progress(0.0)  # complains now about an unknown schedule
-        self.entropy_optimizer = torch.optim.Adam(
-            self.entropy.parameters(), lr=config.entropy.learning_rate
-        )
+        self.entropy_optimizer = Adam(self.entropy.parameters(), lr=config.entropy.learning_rate)
         if device.type == "cpu":
             keep_freed_memory()
         self.packer = Packer(threads if device.type == "cpu" and self.cpca is None else 1)

@@ -1,4 +1,6 @@
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ import torch
 from ver.config import PPOConfig
 from ver.errors import UserError
 from ver.optimisers import (
+    Adam,
     AdaptiveRate,
     Lamb,
     learning_rate_scale,
@@ -145,3 +148,38 @@ def test_the_share_of_the_rate_follows_the_divergence():
     assert shares(0.01, 9 * [0.0])[-2:] == [1.0, 1.0]  # never above the schedule's
     assert shares(0.01, 9 * [1.0])[-2:] == pytest.approx([0.01, 0.01])
     assert AdaptiveRate(0.0).share == 1.0
+
+
+def test_adam_is_pytorchs_to_the_bit():
+    torch.manual_seed(0)
+    one, two = (torch.nn.Parameter(torch.full((3, 4), 3.0)) for _ in range(2))
+    ours, theirs = (
+        Adam([one], 0.05, (0.8, 0.99), 1e-5),
+        torch.optim.Adam([two], 0.05, (0.8, 0.99), 1e-5),
+    )
+    for _ in range(20):
+        gradient = torch.randn(3, 4)
+        for parameter, optimiser in ((one, ours), (two, theirs)):
+            parameter.grad = gradient.clone()
+            optimiser.step()
+    assert torch.equal(one, two)
+    assert not torch.equal(one, torch.full((3, 4), 3.0))
+
+
+@pytest.mark.parametrize("name", ["adam", "lamb"])
+def test_first_step_of_a_process_does_not_import_the_compiler(name):
+    program = f"""
+import sys, torch
+from ver.config import PPOConfig
+from ver.optimisers import make_optimiser
+parameter = torch.nn.Parameter(torch.ones(2, 2))
+optimiser = make_optimiser(PPOConfig(optimizer="{name}"), [parameter])
+optimiser.zero_grad()
+parameter.grad = torch.ones(2, 2)
+optimiser.step()
+optimiser.load_state_dict(optimiser.state_dict())
+assert not torch.equal(parameter, torch.ones(2, 2))
+print("torch._dynamo" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import warp as wp  # pyright: ignore[reportMissingImports]
 
 from rearrange.batched.records import Floors
-from rearrange.navigation.base_motion import SLOPE_STEP, SUB_STEP
+from rearrange.navigation.base_motion import AXES, SLOPE_STEP, SUB_STEP
 
 wp.set_module_options({"enable_backward": False})
 
@@ -13,6 +15,9 @@ double = wp.float64
 vec3d = wp.vec3d
 ZERO, HALF, ONE = (wp.constant(wp.float64(x)) for x in (0.0, 0.5, 1.0))
 PIECE, SLOPE = wp.constant(wp.float64(SUB_STEP)), wp.constant(wp.float64(SLOPE_STEP))
+AXIS_COUNT = wp.constant(len(AXES))
+ANGLE = wp.constant(wp.float64(math.pi / len(AXES)))  # from axis to axis
+FAR = wp.constant(wp.float64(1.0e9))
 
 
 @wp.func
@@ -31,6 +36,22 @@ def clearance(floors: Floors, home: int, x: wp.float64, y: wp.float64):
     at += shape[1]
     high = double(floors.cells[at]) * (ONE - v) + double(floors.cells[at + 1]) * v
     return low * (ONE - u) + high * u
+
+
+@wp.func
+def room(floors: Floors, home: int, x: wp.float64, y: wp.float64, least: wp.float64):
+    """Clearance also midway between two obstacles [m]; see `base_motion.room`."""
+    there = clearance(floors, home, x, y)
+    if there < least:
+        cell, most = floors.frames[home][2], FAR + ZERO
+        for k in range(AXIS_COUNT):
+            angle = double(k) * ANGLE
+            east, north = cell * wp.cos(angle), cell * wp.sin(angle)
+            ahead = clearance(floors, home, x + east, y + north)
+            behind = clearance(floors, home, x - east, y - north)
+            most = wp.min(most, wp.min(ahead, behind) + cell)
+        there = wp.max(there, most)
+    return there
 
 
 @wp.func
@@ -57,12 +78,12 @@ def glide(
     normal_x, normal_y = normal_x / norm, normal_y / norm
     inward = wp.min(step_x * normal_x + step_y * normal_y, ZERO)
     new_x, new_y = nose_x - inward * normal_x, nose_y - inward * normal_y
-    there = clearance(floors, home, new_x, new_y)
+    there = room(floors, home, new_x, new_y, least)
     lack = least - there
     if lack > ZERO:
         push = wp.min(double(1.5) * lack + double(1.0e-4), PIECE)
         new_x, new_y = new_x + push * normal_x, new_y + push * normal_y
-        there = clearance(floors, home, new_x, new_y)
+        there = room(floors, home, new_x, new_y, least)
     return vec3d(new_x, new_y, there)
 
 
@@ -78,11 +99,11 @@ def clamp(
     count = int(wp.ceil(length / PIECE))
     step_x, step_y = dx / double(count), dy / double(count)
     new_x, new_y = x + ZERO, y + ZERO
-    here = clearance(floors, home, x, y)
+    here = room(floors, home, x, y, radius)
     blocked, going = double(0.0), wp.int32(1)
     for _ in range(count):
         if going == 1:
-            there = clearance(floors, home, new_x + step_x, new_y + step_y)
+            there = room(floors, home, new_x + step_x, new_y + step_y, radius)
             if there >= radius or there > here:
                 new_x, new_y, here = new_x + step_x, new_y + step_y, there
             else:

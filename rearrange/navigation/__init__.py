@@ -1,6 +1,6 @@
 """Moving over the floor: where the base fits, how far places are, and how to get there."""
 
-from rearrange.navigation.base_motion import clamp_base_motion
+from rearrange.navigation.base_motion import clamp_base_motion, room_at
 from rearrange.navigation.geodesic import DistanceField, distance_field, distance_over, region_field
 from rearrange.navigation.layouts import load_layout
 from rearrange.navigation.map import draw_map, map_pixel
@@ -21,6 +21,7 @@ __all__ = [
     "map_pixel",
     "path_length",
     "region_field",
+    "room_at",
     "shortest_path",
     "standing_region",
 ]

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rearrange.episodes.episode import Episode
-from rearrange.navigation import load_layout
+from rearrange.navigation import load_layout, room_at
 from rearrange.robot import kinematics
 from rearrange.sim.base import NOTHING, Simulator
 from rearrange.testing.grasping import drop, graspable, lift_and_drop, take
@@ -218,7 +218,7 @@ def check_obstacles(make_simulator: MakeSimulator, episodes: Sequence[Episode]) 
             simulator.step(one_action(simulator, forward=0.08))
             state = snapshot(simulator.state)
             x, y, _ = state["base_pose"][0]
-            inside = radius - grid.clearance_at(x, y)
+            inside = radius - room_at(grid, x, y)
             assert inside < 0.02, f"the base is {inside:.3f} m inside an obstacle"
             moved = math.hypot(x - before[0], y - before[1])
             assert moved < 0.081, f"the base moved {moved:.3f} m instead of 0.08 m"

@@ -20,6 +20,7 @@ from nav.agent import (
 )
 from nav.worlds import AgentWorlds
 from rearrange import UserError
+from rearrange.navigation import room_at
 
 RADIUS = AgentConfig().radius
 
@@ -81,7 +82,7 @@ def test_the_agent_is_never_inside_an_obstacle(seed, actions, slide):
     for action in actions:
         before, far = worlds.poses[0].copy(), worlds.distances[0]
         worlds.step(np.array([action]))
-        assert worlds.scene(0).grid.clearance_at(*worlds.poses[0, :2]) >= RADIUS - 1e-9
+        assert room_at(worlds.scene(0).grid, *worlds.poses[0, :2]) >= RADIUS - 1e-9
         moved = math.dist(before[:2], worlds.poses[0, :2])
         assert moved == pytest.approx(worlds.travelled[0], abs=1e-12)
         assert moved <= 0.4 + 1e-9 if slide else moved <= 0.25 + 1e-9

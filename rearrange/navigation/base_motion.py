@@ -75,7 +75,7 @@ def room(
         cell: Cell size [m].
         x: World frame [m].
         y: World frame [m].
-        least: If as much is interpolated, that is told: it cannot be less [m].
+        least: As much is enough: where it is interpolated, that is told [m].
     """
     there = interpolate(clearance, origin_x, origin_y, cell, x, y)
     if there >= least:

@@ -17,7 +17,7 @@ import numpy as np
 
 from planner.interactions import SkillCall, bind
 from planner.judge import Judge, force_exceeded
-from planner.labels import LOOK, REARM, WAIT
+from planner.labels import BACK_OFF, LOOK, REARM, WAIT
 from planner.problem import drawers_of
 from planner.record import Decision, Ending, Execution, Moment, Observer
 from planner.replanning import ARRIVED, Replanner
@@ -33,6 +33,8 @@ from skills.spec import Grip
 LOOK_STEPS = 30  # what was let go of comes to rest within them, as in HAB's wait before the stop
 LOOK_HEADING = 0.5  # [rad], of the goal: straight ahead the robot's own hand is in the way
 LOOK_TURN = 0.0833  # [rad] per step, as far as an action can turn
+BACK_OFF_WAY, BACK_OFF_STEP = 0.6, 0.05  # [m], in all and per step
+HELD_UP = 0.25  # what goes by less than this share of a step is held up by something
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,9 @@ class _Run:
         if verdict.lets_go and self._run_skill(index, REARM, SkillRule("open", timeout_ends=False)):
             return True
         if verdict.calls is not None:
+            drives = any(call.effect == "arrives" for call in verdict.calls[:1])
+            if drives and self._back_off(index):
+                return True
             self.calls = (*self.calls[: index + 1], *verdict.calls)
         return self._is_late() and not self._is_last(index)
 
@@ -268,27 +273,51 @@ class _Run:
         Returns:
             Whether a force limit has ended the episode.
         """
-        missed = self._judge.missed
         for step in range(1, steps + 1):
             if self._is_late():
                 return False
-            layout = self._world.robot.actions
-            action = self._masked(name, np.zeros(layout.physical_size), REARM_RULE)
+            turn = 0.0
             if name == LOOK:
                 heading = self._bearing(self.calls[index].argument)[1]
-                action[layout.turn] = np.clip(
-                    heading - math.copysign(LOOK_HEADING, heading), -LOOK_TURN, LOOK_TURN
-                )
-            moment = Moment(self.calls, index, name, None, step, missed, self._beliefs)
-            if self._step(action, moment):
-                call = self.calls[index]
-                bearing = self._bearing(self._told(call.argument))
-                self._judge.keep(
-                    *(index, name, call.label, "force limit", step, bearing),
-                    deviation="force limit",
-                    targets=(call.argument.target_index,),
-                )
+                ahead = heading - math.copysign(LOOK_HEADING, heading)
+                turn = min(max(ahead, -LOOK_TURN), LOOK_TURN)
+            if self._stand_by(index, name, step, turn=turn):
                 return True
+        return False
+
+    def _stand_by(
+        self, index: int, name: str, step: int, *, forward: float = 0.0, turn: float = 0.0
+    ) -> bool:
+        """Moves the base alone for one step; True, and kept in the record, where a force limit is exceeded."""
+        layout = self._world.robot.actions
+        action = self._masked(name, np.zeros(layout.physical_size), REARM_RULE)
+        action[layout.forward], action[layout.turn] = forward, turn
+        moment = Moment(self.calls, index, name, None, step, self._judge.missed, self._beliefs)
+        if not self._step(action, moment):
+            return False
+        call = self.calls[index]
+        bearing = self._bearing(self._told(call.argument))
+        self._judge.keep(
+            *(index, name, call.label, "force limit", step, bearing),
+            deviation="force limit",
+            targets=(call.argument.target_index,),
+        )
+        return True
+
+    def _back_off(self, index: int) -> bool:
+        """Drives straight back until something is in the way; True where a force limit ends the episode.
+
+        A drive that begins where the last one ended is over at once, or presses on against what held that up.
+        """
+        for step in range(1, round(BACK_OFF_WAY / BACK_OFF_STEP) + 1):
+            if self._is_late():
+                return False
+            x, y, _ = self._knowledge.body.base_pose
+            if self._stand_by(index, BACK_OFF, step, forward=-BACK_OFF_STEP):
+                return True
+            now = self._knowledge.body.base_pose
+            if math.hypot(now[0] - x, now[1] - y) < HELD_UP * BACK_OFF_STEP:
+                return False
         return False
 
     def execution(self, stopped: bool) -> Execution:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from skills.modes import MONOLITHIC
 from skills.registry import all_specs
 
-REARM, LOOK, WAIT = "reset_arm", "look", "wait"  # what the executive does beside the skills
+# What the executive does beside the skills
+REARM, LOOK, BACK_OFF, WAIT = "reset_arm", "look", "back_off", "wait"
 _OTHER = "#0891b2"
 
 
@@ -29,6 +30,7 @@ class Label:
 PHASES: dict[str, Label] = {
     REARM: Label("folding the arm", "folding the arm", "#475569"),
     LOOK: Label("look", "looking whether it stays"),
+    BACK_OFF: Label("back off", "backing off"),
     WAIT: Label("wait", "waiting before the stop"),
     MONOLITHIC: Label("monolithic", "acting without a plan"),
 }

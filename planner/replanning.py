@@ -5,7 +5,8 @@ of that in `beliefs.py`. Looked at are hand-offs only, after the arm was folded,
 first turns its camera to the goal and watches for a second. There:
 
 - nothing in the hand after Pick, dropped on the way, a door that did not open, a goal that is missed, a
-  time-out without its effect: the same again, beginning with a new drive there, which gives a new stance;
+  time-out without its effect: the same again, beginning with a new drive there. The executive backs off
+  first: from where the last drive ended a new one is over at once;
 - another object in the hand: it is put back where it was taken, or, if the task asks for it too, goes to
   its own goal;
 - a handle in the hand is let go;

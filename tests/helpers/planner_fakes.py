@@ -70,13 +70,17 @@ def make_table_episode() -> Episode:
 
 @dataclass
 class FakeWorld:
-    """Holds what the gripper holds while the grip is >= 0, and nothing else ever moves.
+    """Holds what the gripper holds while the grip is >= 0; the base drives, and nothing else ever moves.
 
     Drawers come out along x and carry their handle along.
+
+    Attributes:
+        room_behind: How far the base may still drive back [m].
     """
 
     episode: Episode = field(default_factory=make_episode)
     force_limit_at: int | None = None
+    room_behind: float = 1000.0
     actions: list[np.ndarray] = field(default_factory=list)
     closed: bool = False
     seeds: list[int] = field(default_factory=list)
@@ -115,9 +119,16 @@ class FakeWorld:
         if action[7] < 0:
             self.state.held_object[0] = NOTHING
             self.state.held_handle[0] = NOTHING
+        self._drive(float(action[8]))
         exceeded = self.force_limit_at is not None and self.elapsed_steps >= self.force_limit_at
         info = {"metrics": {"failure/force_limit": 1.0}} if exceeded else {}
         return 0.0, exceeded, False, info
+
+    def _drive(self, forward: float) -> None:
+        gone = max(forward, -self.room_behind)
+        self.room_behind += gone if gone < 0 else 0.0
+        yaw = self.state.base_pose[0, 2]
+        self.state.base_pose[0, :2] += gone * np.cos(yaw), gone * np.sin(yaw)
 
     def close(self) -> None:
         self.closed = True

@@ -1,9 +1,9 @@
-from planner.labels import LOOK, MONOLITHIC, REARM, label_of, legend
+from planner.labels import BACK_OFF, LOOK, MONOLITHIC, REARM, label_of, legend
 from skills import skill_names
 
 
 def test_skills_and_phases_have_words_and_colours_of_their_own():
-    for name in (*skill_names(), REARM, LOOK, MONOLITHIC):
+    for name in (*skill_names(), REARM, LOOK, BACK_OFF, MONOLITHIC):
         label = label_of(name)
         assert label.title
         assert label.verb

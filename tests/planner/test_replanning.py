@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from planner.executive import LOOK_STEPS
+from planner.executive import BACK_OFF_STEP, BACK_OFF_WAY, LOOK_STEPS
 from rearrange.scenes.apartment_kind import APARTMENT
 from skills.knowledge import Truth
 from tests.helpers.planner_fakes import (
@@ -58,6 +58,42 @@ def test_a_pick_that_took_nothing_is_tried_from_another_stance(follow, skills):
     assert [i.name for i in execution.interactions][2:4] == ["pick_1", "place_1"]
     assert len(execution.interactions) == 10
     assert [h.plan_index for h in execution.hand_offs[::2]] == list(range(22))
+
+
+@pytest.mark.parametrize(("room", "gone"), [(10.0, BACK_OFF_WAY), (0.22, 0.22), (0.0, 0.0)])
+def test_it_backs_off_before_it_drives_anew(follow, world, skills, room, gone):
+    """Where the last drive ended the next one would be over at once."""
+    fail_once(skills["pick"], 1)
+    world.room_behind = room
+    drives = []
+
+    def remember(reset):
+        def note(world, argument):
+            drives.append(tuple(world.state.base_pose[0]))
+            reset(world, argument)
+
+        return note
+
+    skills["navigate"].reset = remember(skills["navigate"].reset)
+    execution = follow()
+    assert_all_done(execution)
+    x, y, yaw = execution.hand_offs[10].base_pose  # of the Pick that took nothing
+    assert drives[3] == pytest.approx((x - gone * np.cos(yaw), y - gone * np.sin(yaw), yaw))
+    assert all(action[8] == 0.0 for action in world.actions[: skills["pick"].entered_at[1]])
+
+
+def test_a_blow_while_backing_off_ends_the_episode(follow, world, skills):
+    fail_once(skills["pick"], 0)
+    world.force_limit_at = 3 * 4 + 2  # a drive, Pick, and the arm folded after each
+    execution = follow()
+    assert execution.failure == "back_off: force limit"
+    assert execution.steps == world.force_limit_at
+
+
+def test_without_a_drive_to_come_it_stays_where_it_is(follow, world, skills):
+    fail_once(skills["pick"], 0)
+    follow(per_object=0, episode=make_episode(1))  # given up, and nothing else is left to do
+    assert all(action[8] == 0.0 for action in world.actions)
 
 
 def test_an_object_that_was_pushed_is_told_where_it_is_now(follow, skills):
@@ -189,7 +225,8 @@ def test_what_was_put_back_may_be_moved_again(follow, skills):
 
 def test_what_ended_the_episode_is_its_failure(follow, world, skills):
     fail_once(skills["pick"], 1)
-    world.force_limit_at = 3 * 19 + LOOK_STEPS + 1  # object 2 is at its goal by then
+    backing = round(BACK_OFF_WAY / BACK_OFF_STEP)
+    world.force_limit_at = 3 * 19 + LOOK_STEPS + 1 + backing  # object 2 is at its goal by then
     execution = follow(per_object=0)
     assert "gives up object_1" in texts(execution)[0]
     assert execution.failure == "reset_arm: force limit"

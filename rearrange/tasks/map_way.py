@@ -1,9 +1,9 @@
 """Way over the floor map: where to drive next, by what was seen so far, as a vector observation.
 
 Depth images and odometry alone fill the map (rearrange.tasks.floor_map). Over it the cheapest way to the goal
-is searched, as a planner would: what is unknown counts as free, and what is solid costs so much that only a map
-that shuts all other ways leads through it. What the goal lies on costs less. It is a compass that knows of
-walls; how to drive and when to stop is the policy's, as in Active Neural SLAM (Chaplot et al. 2020).
+is searched, as a planner would: what is unknown counts as free, and nothing as impassable, because the map errs
+and goals lie on furniture. It is a compass that knows of walls; how to drive and when to stop is the policy's,
+as in Active Neural SLAM (Chaplot et al. 2020).
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ MERGED = 2  # cells of the map along each side of one of the search
 SIDE, COUNT = MERGED * CELL, CELLS // MERGED  # of its cells [m], and how many along each side
 # What a metre costs whose middle has an obstacle no farther away than this [m]
 PRICES = ((0.2, 20.0), (0.33, 5.0), (0.45, 1.5))
-SOLID = (0.12, 200.0)  # likewise: an obstacle is in the cell itself
-AT_GOAL = 0.6  # [m] from the goal, up to where SOLID does not count: there is what it lies on
 LOOK_AHEAD = (0.6, 1.8)  # [m] along the way, to the two places that are told
 FARTHEST = 20.0  # that the cost is told to be
 MOVED, TURNED = 0.25, 0.5  # [m], [rad], after which it is searched anew
@@ -37,7 +35,7 @@ BEYOND = 2.0  # cost by which the search goes on behind the robot, which moves b
 SIZE = 1 + 2 * len(LOOK_AHEAD)
 # Cells wait in buckets by cost. No step costs less than a bucket is wide, so none in it leads to another in it
 BUCKET = 0.95 * SIDE
-BUCKETS = int(math.sqrt(2.0) * SIDE * SOLID[1] / BUCKET) + 2  # no step leads farther ahead
+BUCKETS = int(math.sqrt(2.0) * SIDE * PRICES[0][1] / BUCKET) + 2  # no step leads farther ahead
 
 
 @cached_njit
@@ -62,10 +60,8 @@ def _stamp(grid: Any, bounds: tuple[int, int, int, int], away: Any) -> None:
 
 
 @cached_njit
-def _price(away: Any, at_goal: bool) -> float:
+def _price(away: Any) -> float:
     """What a metre costs in a cell with the nearest obstacle so far away, squared and in cells of the grid."""
-    if not at_goal and away < (SOLID[0] / CELL) ** 2:
-        return SOLID[1]
     for least, price in PRICES:
         if away < (least / CELL) ** 2:
             return price
@@ -124,8 +120,7 @@ def _search(grid: Any, goal: Any, robot: Any, cost: Any) -> None:
     _stamp(grid, bounds, prices)
     for i in range(first_i, last_i + 1):
         for j in range(first_j, last_j + 1):
-            to_goal = SIDE * math.hypot(i - goal_cell[0], j - goal_cell[1])
-            prices[i, j] = _price(prices[i, j], to_goal <= AT_GOAL)
+            prices[i, j] = _price(prices[i, j])
     done = np.zeros((COUNT, COUNT), np.bool_)
     cells = np.empty(8 * COUNT * COUNT, np.int64)  # that wait, or have
     after = np.empty(8 * COUNT * COUNT, np.int64)  # which is the next in its bucket

@@ -14,7 +14,6 @@ from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import NavigateConfig
 from rearrange.tasks.floor_map import CELL, CELLS, OBSTACLE
 from rearrange.tasks.map_way import (
-    AT_GOAL,
     COUNT,
     FARTHEST,
     LOOK_AHEAD,
@@ -22,7 +21,6 @@ from rearrange.tasks.map_way import (
     MERGED,
     PRICES,
     SIDE,
-    SOLID,
     MapWay,
     _search,
 )
@@ -70,8 +68,6 @@ def expected_costs(grid, goal_cell):
     price = np.ones(len(cells))
     for least, each in reversed(PRICES):
         price[away < least] = each
-    to_goal = SIDE * np.linalg.norm(cells + low - np.array(goal_cell), axis=1)
-    price[(away < SOLID[0]) & (to_goal > AT_GOAL)] = SOLID[1]
     rows, columns, lengths = [], [], []
     for di in (-1, 0, 1):
         for dj in (-1, 0, 1):
@@ -142,28 +138,10 @@ def test_it_leads_around_a_wall_and_through_a_door(lead):
     assert farther < 1.0
 
 
-def test_a_long_way_around_is_shorter_than_one_through_a_wall(lead):
-    wall = fill(empty(), (1.0, 1.2), (-15.9, 15.9))
-    wall[:, CELLS // 2 - 75 : CELLS // 2 - 63] = 0  # a door from y = -7.5 to -6.3 m
-    cost, _, left, _, aside = lead(wall)
-    assert 13.0 < cost < 15.5  # by hand: 7 m to the door and as far back
-    assert left < -0.4
-    assert aside < -1.0
-
-
 def test_what_blocks_all_ways_is_crossed(lead):
-    """The map may err."""
+    """The map may err, and goals lie on furniture."""
     cost, ahead, left, *_ = lead(fill(empty(), (1.0, 1.3), (-15.9, 15.9)))
-    assert cost == FARTHEST
-    assert ahead == pytest.approx(0.6, abs=SIDE)
-    assert abs(left) < SIDE
-
-
-def test_what_the_goal_lies_on_is_no_wall(lead):
-    counter = fill(empty(), (2.6, 3.6), (-2.0, 2.0))
-    cost, ahead, left, *_ = lead(counter, goal=(3.1, 0.0, 1.0))
-    # By hand: eleven cells to 1 a metre, one to 1.5, four to 20, 0.2 m from middle to middle
-    assert cost == pytest.approx(0.2 * (10 + 1.25 + 10.75 + 60))
+    assert 8.0 < cost < FARTHEST
     assert ahead == pytest.approx(0.6, abs=SIDE)
     assert abs(left) < SIDE
 

@@ -281,11 +281,11 @@ class _Run:
                 heading = self._bearing(self.calls[index].argument)[1]
                 ahead = heading - math.copysign(LOOK_HEADING, heading)
                 turn = min(max(ahead, -LOOK_TURN), LOOK_TURN)
-            if self._stand_by(index, name, step, turn=turn):
+            if self._move_base(index, name, step, turn=turn):
                 return True
         return False
 
-    def _stand_by(
+    def _move_base(
         self, index: int, name: str, step: int, *, forward: float = 0.0, turn: float = 0.0
     ) -> bool:
         """Moves the base alone for one step; True, and kept in the record, where a force limit is exceeded."""
@@ -313,7 +313,7 @@ class _Run:
             if self._is_late():
                 return False
             x, y, _ = self._knowledge.body.base_pose
-            if self._stand_by(index, BACK_OFF, step, forward=-BACK_OFF_STEP):
+            if self._move_base(index, BACK_OFF, step, forward=-BACK_OFF_STEP):
                 return True
             now = self._knowledge.body.base_pose
             if math.hypot(now[0] - x, now[1] - y) < HELD_UP * BACK_OFF_STEP:

@@ -201,7 +201,7 @@ class _Run:
         if verdict.lets_go and self._run_skill(index, REARM, SkillRule("open", timeout_ends=False)):
             return True
         if verdict.calls is not None:
-            drives = any(call.effect == "arrives" for call in verdict.calls[:1])
+            drives = bool(verdict.calls) and verdict.calls[0].effect == "arrives"
             if drives and self._back_off(index):
                 return True
             self.calls = (*self.calls[: index + 1], *verdict.calls)

@@ -92,7 +92,8 @@ def test_a_blow_while_backing_off_ends_the_episode(follow, world, skills):
 
 def test_without_a_drive_to_come_it_stays_where_it_is(follow, world, skills):
     fail_once(skills["pick"], 0)
-    follow(per_object=0, episode=make_episode(1))  # given up, and nothing else is left to do
+    execution = follow(per_object=0, episode=make_episode(1))
+    assert "gives up object_0 (tried often enough); new plan of 0 steps" in texts(execution)[0]
     assert all(action[8] == 0.0 for action in world.actions)
 
 

@@ -60,8 +60,10 @@ def test_a_pick_that_took_nothing_is_tried_from_another_stance(follow, skills):
     assert [h.plan_index for h in execution.hand_offs[::2]] == list(range(22))
 
 
-@pytest.mark.parametrize(("room", "gone"), [(10.0, BACK_OFF_WAY), (0.22, 0.22), (0.0, 0.0)])
-def test_it_backs_off_before_it_drives_anew(follow, world, skills, room, gone):
+@pytest.mark.parametrize(
+    ("room", "gone", "steps"), [(10.0, BACK_OFF_WAY, 12), (0.22, 0.22, 6), (0.0, 0.0, 1)]
+)
+def test_it_backs_off_before_it_drives_anew(follow, world, skills, room, gone, steps):
     """Where the last drive ended the next one would be over at once."""
     fail_once(skills["pick"], 1)
     world.room_behind = room
@@ -80,6 +82,7 @@ def test_it_backs_off_before_it_drives_anew(follow, world, skills, room, gone):
     x, y, yaw = execution.hand_offs[10].base_pose  # of the Pick that took nothing
     assert drives[3] == pytest.approx((x - gone * np.cos(yaw), y - gone * np.sin(yaw), yaw))
     assert all(action[8] == 0.0 for action in world.actions[: skills["pick"].entered_at[1]])
+    assert sum(action[8] < 0.0 for action in world.actions) == steps  # it does not press on
 
 
 def test_a_blow_while_backing_off_ends_the_episode(follow, world, skills):

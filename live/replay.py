@@ -15,8 +15,8 @@ from typing import Any
 
 from live.agents import Agent, Planner, Player
 from live.navigation import make_nav_agent
-from planner.eval import parse as parse_chore
-from planner.eval import settings_from
+from planner.eval_options import parse as parse_chore
+from planner.eval_options import settings_from
 from rearrange.episodes import find_dataset
 from rearrange.errors import UserError
 from skills.eval import SEED_STRIDE, asked, place_of

@@ -158,12 +158,19 @@ def row_name(settings: EvaluationSettings) -> str:
         "NoNav": not settings.navigate,
         "habitat-sim": settings.sim == "habitat",
         "late drives go on": settings.navigate and not settings.executive.navigate_timeout_ends,
+        f"at most {_limits(settings)} steps a skill": bool(settings.executive.timeouts),
         "replanning": settings.replanning.limit > 0,
         f"knowledge: {settings.knowledge}": True,
     }
     for addition in (addition for addition, holds in additions.items() if holds):
         name = f"{name[:-1]}, {addition})" if name.endswith(")") else f"{name} ({addition})"
     return name
+
+
+def _limits(settings: EvaluationSettings) -> str:
+    """The limits that hold for all players' skills; "" where each has its own."""
+    steps = sorted(set(settings.executive.timeouts.values()))
+    return " or ".join(map(str, steps))
 
 
 def summary_tables(summary: dict[str, Any]) -> RenderableType:

@@ -1,21 +1,17 @@
 import dataclasses
-import sys
 
 import pytest
 
 from planner import eval as command
 from planner import scenarios
-from planner.report import row_name
 from rearrange.episodes import EpisodeSet, default_path
 from rearrange.errors import UserError
 from rearrange.scenes.registry import GENERATED
-from skills import MODES
-from skills.command import run_command
 from skills.registry import shipped_policy
 from skills.settings import CHECKPOINTS
 from tests.helpers.planner_fakes import make_table_episode
 from tests.helpers.planner_runs import run_json
-from tests.helpers.refusals import refusal, refusal_of
+from tests.helpers.refusals import refusal
 
 
 def test_json_has_the_promised_keys(stage, tmp_path):
@@ -124,29 +120,6 @@ def test_navigation_is_deleted_on_request(stage, tmp_path, capsys):
     assert "oracle (NoNav, knowledge: robot)" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize(
-    ("options", "row"),
-    [
-        (("--skills", "learned"), "TP-SRL (knowledge: robot)"),
-        (("--skills", "learned", "--no-nav"), "TP-SRL (NoNav, knowledge: robot)"),
-        (("--skills", "mixed", "--no-nav"), "TP-SRL (mixed, NoNav, knowledge: robot)"),
-        (
-            ("--skills", "learned", "--navigate-timeout", "proceed"),
-            "TP-SRL (late drives go on, knowledge: robot)",
-        ),
-        (("--skills", "mixed", "--replan"), "TP-SRL (mixed, replanning, knowledge: robot)"),
-        (("--skills", "mixed", "--replan", "0"), "TP-SRL (mixed, knowledge: robot)"),
-        (("--skills", "oracle", "--knowledge", "hab"), "oracle (knowledge: hab)"),
-        (
-            ("--skills", "learned", "--no-nav", "--replan", "3", "--knowledge", "privileged"),
-            "TP-SRL (NoNav, replanning, knowledge: privileged)",
-        ),
-    ],
-)
-def test_row_names_the_method(options, row):
-    assert row_name(command.settings_from(command.parse(["tidy_house", *options]))) == row
-
-
 def test_set_table_may_be_asked_to_close(stage, tmp_path, capsys):
     stage.world.load(make_table_episode())
     result = run_json(tmp_path, "--episodes", "1", "--close", task="set_table")
@@ -165,86 +138,6 @@ def test_tables_are_printed_as_plain_lines(stage, tmp_path, capsys):
     assert "full task" in text
     assert "100.0 %" in text
     assert "\x1b[" not in text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ["laundry"],
-            "unknown task 'laundry': choose one of tidy_house, prepare_groceries, set_table",
-        ),
-        (["tidy_house", "--split", "moon"], "unknown split 'moon': choose one of train, val, test"),
-        (
-            ["tidy_house", "--skills", "magic"],
-            f"unknown skills 'magic': choose one of {', '.join(MODES)}",
-        ),
-        (["tidy_house", "--engine", "x"], "unknown engine 'x': choose one of forward"),
-        (["tidy_house", "--episodes", "0"], "--episodes must be at least 1, found 0"),
-        (["tidy_house", "--episodes", "many"], "argument --episodes: invalid int value: 'many'"),
-        (["tidy_house", "--colour", "red"], "unrecognized arguments: --colour red"),
-        (
-            ["tidy_house", "--navigate-timeout", "x"],
-            "unknown navigate-timeout 'x': choose one of end, proceed",
-        ),
-        (["tidy_house", "--replan", "-1"], "argument --replan: must be from 0 to"),
-        (["tidy_house", "--seed", "-1"], "argument --seed: must be from 0 to"),
-        (
-            ["tidy_house", "--plan-only", "--video"],
-            "--plan-only follows no plan: leave out --video",
-        ),
-        (
-            ["tidy_house", "--plan-only", "--record-hand-offs", "x"],
-            "--plan-only follows no plan: leave out --record-hand-offs",
-        ),
-        (
-            ["tidy_house", "--plan-only", "--knowledge", "hab"],
-            "--plan-only follows no plan: leave out --knowledge",
-        ),
-        (
-            ["tidy_house", "--skills", "monolithic", "--knowledge", "hab"],
-            "--skills monolithic follows no plan: leave out --knowledge",
-        ),
-        (
-            ["tidy_house", "--no-nav", "--navigate-timeout", "proceed"],
-            "--no-nav has no drives: leave --navigate-timeout out",
-        ),
-        (
-            ["tidy_house", "--output", "x"],
-            "--output is for --video: give that, too, or leave it out",
-        ),
-        (
-            ["tidy_house", "--json", "x.json", "--ledger", "./x.json"],
-            "--json and --ledger are both x.json: name a file for each",
-        ),
-        (
-            ["tidy_house", "--ledger", "x", "--page", "x"],
-            "--ledger and --page are both x: name a file for each",
-        ),
-        (
-            ["tidy_house", "--knowledge", "x"],
-            "unknown knowledge 'x': choose one of hab, robot, privileged",
-        ),
-        (["tidy_house", "--sim", "x"], "unknown simulator 'x': choose one of mujoco, habitat"),
-        (["tidy_house", "--sim", "habitat", "--video"], "--video draws MuJoCo's worlds"),
-        ([], "the following arguments are required: task"),
-    ],
-)
-def test_bad_input_is_answered_in_one_line(arguments, message, capsys, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["planner.eval", *arguments])
-    with pytest.raises(SystemExit) as stopped:
-        run_command(command.main)
-    assert stopped.value.code == 2
-    captured = capsys.readouterr()
-    assert captured.err.partition(": ")[2].startswith(message)
-    assert captured.err.count("\n") == 1
-    assert captured.out == ""
-
-
-def test_exit_code_reaches_the_shell():
-    assert refusal_of("planner.eval", ["laundry"]) == (
-        "error: unknown task 'laundry': choose one of tidy_house, prepare_groceries, set_table"
-    )
 
 
 def test_files_with_brackets_in_their_names_are_told(stage, tmp_path, capsys, monkeypatch):
@@ -297,8 +190,3 @@ def test_a_policy_of_another_skill_is_refused_before_anything_begins(stage):
     told = "holds a policy for 'place', not for 'pick': give a checkpoint of pick"
     assert refusal(command.main, words).endswith(told)
     assert stage.world.seeds == []
-
-
-def test_only_releases_see_the_test_split():
-    with pytest.raises(UserError, match="say --release NAME"):
-        command.parse(["tidy_house", "--split", "test"])

@@ -21,9 +21,8 @@ def test_pairs_are_run_in_turn_and_their_ratio_is_told(monkeypatch, tmp_path, ca
     assert json.loads(path.read_text())["ratio"]["median"] == pytest.approx(0.96)
 
 
-@pytest.mark.parametrize(
-    "kind", [new_homes.NEW, pytest.param(new_homes.SAME, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [new_homes.NEW, new_homes.SAME])
 def test_a_training_has_a_rate(monkeypatch, kind):
     monkeypatch.setattr(new_homes, "ENVIRONMENTS", 2)
     assert new_homes.rate("pick", kind, 1, 0.1) > 1.0

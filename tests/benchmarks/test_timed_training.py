@@ -30,6 +30,7 @@ def test_one_rollout_tells_nothing():
         Clock(1.0).figures()
 
 
+@pytest.mark.slow
 def test_a_training_is_timed_and_judged(tmp_path):
     words = [*TINY_NAVIGATION, "split=val", "homes=classic", "trainer.total_steps=1000000"]
     path = tmp_path / "a.json"

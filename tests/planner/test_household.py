@@ -144,7 +144,7 @@ def test_homes_and_robot_of_the_trainings_are_those_of_all_jobs():
     ("more", "others"),
     [
         (["--seed", "2"], "--seed"),
-        (["--recordings", "7"], "--recordings"),
+        pytest.param(["--recordings", "7"], "--recordings", marks=pytest.mark.slow),
         (["trainer.total_steps=64", "split=val"], "trainer.total_steps, split"),
     ],
 )

@@ -29,6 +29,7 @@ TINY = [
 ]
 
 
+@pytest.mark.slow
 def test_a_training_is_judged_on_its_way_and_keeps_the_best_policy(tmp_path, capsys):
     more = ["validate_every=32", "validation_episodes=2", f"run={tmp_path}"]
     assert main(["pick", *TINY, *more]) == 0

@@ -37,7 +37,11 @@ def test_every_case_is_played_once(workers):
 
 @pytest.mark.parametrize(
     ("trouble", "told"),
-    [("make", "no such player"), ("play", "no such case"), ("die", "a worker process died")],
+    [
+        pytest.param("make", "no such player", marks=pytest.mark.slow),
+        pytest.param("play", "no such case", marks=pytest.mark.slow),
+        ("die", "a worker process died"),
+    ],
 )
 def test_trouble_in_a_worker_ends_all_with_one_line(trouble, told):
     with pytest.raises(UserError, match=told):

@@ -46,7 +46,10 @@ def error_of(policy: ActorCritic, shown: Demonstrations) -> tuple[float, float]:
     return float(np.mean(errors)), float(np.mean(right))
 
 
-@pytest.mark.parametrize(("core", "remember"), [("none", False), ("lstm", True), ("gru", True)])
+@pytest.mark.parametrize(
+    ("core", "remember"),
+    [("none", False), ("lstm", True), pytest.param("gru", True, marks=pytest.mark.slow)],
+)
 def test_a_policy_learns_what_is_shown(core, remember):
     shown, policy = show(remember), make_policy(core)
     before = error_of(policy, shown)

@@ -125,7 +125,7 @@ def test_the_scaled_rate_knows_how_many_steps_an_update_has(tmp_path):
         ("ver", 1),
         ("ver", 2),
         ("nover", 1),
-        ("nover", 2),
+        pytest.param("nover", 2, marks=pytest.mark.slow),
         ("ddppo", 1),
         ("htsrl", 2),
         ("batched", 1),

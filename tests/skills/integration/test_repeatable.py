@@ -73,10 +73,10 @@ def check_same(one: Path, other: Path) -> None:
 
 
 def test_a_run_that_was_killed_gives_the_bytes_of_one_that_was_left_alone(tmp_path):
-    finish(start("ddppo", tmp_path / "whole"))
-    assert kill(start("ddppo", tmp_path / "killed"), tmp_path / "killed", 2, 0.02)
+    finish(start("batched", tmp_path / "whole"))
+    assert kill(start("batched", tmp_path / "killed"), tmp_path / "killed", 2, 0.02)
     assert 2 <= rows_of(tmp_path / "killed") < rows_of(tmp_path / "whole")
-    finish(start("ddppo", tmp_path / "killed"))
+    finish(start("batched", tmp_path / "killed"))
     check_same(tmp_path / "killed", tmp_path / "whole")
 
 

@@ -34,7 +34,7 @@ def start(make_env, *overrides: str, **arguments) -> Collector:
 @pytest.mark.parametrize(
     "overrides",
     [
-        [],
+        pytest.param([], marks=pytest.mark.slow),
         ["collect.num_inference_workers=2"],
         pytest.param(["system=nover", "collect.num_inference_workers=2"], marks=pytest.mark.slow),
         pytest.param(["system=ddppo"], marks=pytest.mark.slow),

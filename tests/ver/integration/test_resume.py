@@ -95,7 +95,14 @@ def test_two_runs_whose_gradients_are_summed_over_threads_are_the_same(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "systems", [["ver"], ["nover"], ["ddppo", "nover", "ver"], ["batched", "ver"], ["batched"]]
+    "systems",
+    [
+        pytest.param(["ver"], marks=pytest.mark.slow),
+        pytest.param(["nover"], marks=pytest.mark.slow),
+        ["ddppo", "nover", "ver"],
+        ["batched", "ver"],
+        ["batched"],
+    ],
 )
 def test_resuming_equals_not_stopping_bitwise(tmp_path, uninterrupted, systems):
     """In lockstep these systems are one and the same, and one may go on where another stopped."""
@@ -115,7 +122,8 @@ def test_resuming_equals_not_stopping_bitwise(tmp_path, uninterrupted, systems):
 
 
 @pytest.mark.parametrize(
-    ("number", "delay"), [("SIGTERM", 0.0), ("SIGTERM", 0.03), ("SIGKILL", 0.05)]
+    ("number", "delay"),
+    [pytest.param("SIGTERM", 0.0, marks=pytest.mark.slow), ("SIGTERM", 0.03), ("SIGKILL", 0.05)],
 )
 def test_a_signal_at_any_moment_changes_nothing(tmp_path, uninterrupted, number, delay):
     """After the first rollout, and a delay, in whatever the trainer is doing then."""
@@ -198,7 +206,14 @@ def test_another_number_of_environments_starts_new_episodes(tmp_path):
     assert not any(trainer.progress.faults.values())
 
 
-@pytest.mark.parametrize("damage", ["cut", "flip", "header", "description"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "flip",
+        "header",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("cut", "description")),
+    ],
+)
 def test_a_corrupt_checkpoint_falls_back_to_the_one_before(tmp_path, capsys, damage, uninterrupted):
     trainer = Trainer(
         lockstep(), Trails(), tmp_path, after_update=lambda t, _: t.steps >= N * 17 * 3
@@ -234,7 +249,13 @@ def test_nothing_whole_is_a_user_error(tmp_path):
 
 # TensorBoard's thread says for itself that it could not write.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize(("tensorboard", "room"), [("false", 9000), ("true", 9000), ("true", 1)])
+@pytest.mark.parametrize(
+    ("tensorboard", "room"),
+    [
+        ("true", 9000),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in (("false", 9000), ("true", 1))),
+    ],
+)
 def test_a_full_disk_ends_the_run_and_leaves_the_old_checkpoint(
     tmp_path, uninterrupted, tensorboard, room
 ):

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.helpers import ROOT
 from ver.collect.environment_worker import UNGUARDED
 
@@ -22,6 +24,7 @@ Trainer(config, make, "run").train()
 """
 
 
+@pytest.mark.slow
 def test_its_workers_tell_what_is_missing(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
     done = subprocess.run(

@@ -23,7 +23,11 @@ def settings(*overrides: str) -> TrainerConfig:
 
 @pytest.mark.parametrize(
     ("overrides", "inference_workers"),
-    [("collect.overlap=true", 1), ("collect.overlap=true", 2), ("system=htsrl", 1)],
+    [
+        ("collect.overlap=true", 2),
+        pytest.param("collect.overlap=true", 1, marks=pytest.mark.slow),
+        ("system=htsrl", 1),
+    ],
 )
 def test_overlapping_rollouts_train_every_step_once_with_behaviour_log_probs(
     tmp_path, overrides, inference_workers
@@ -102,7 +106,9 @@ def test_overlap_still_learns_to_remember(tmp_path):
     assert row["steps"] < 120000
 
 
-@pytest.mark.parametrize("overrides", ["collect.overlap=true", "system=htsrl"])
+@pytest.mark.parametrize(
+    "overrides", ["collect.overlap=true", pytest.param("system=htsrl", marks=pytest.mark.slow)]
+)
 def test_an_overlapping_run_is_resumed(tmp_path, monkeypatch, overrides):
     """It goes on where the rollout ended that was learned from, not the one collected meanwhile."""
     config = settings(overrides, "total_steps=640")

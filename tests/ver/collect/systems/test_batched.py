@@ -233,7 +233,10 @@ def test_learns_to_remember_a_cue(tmp_path):
     assert sum(shares) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("systems", [["batched"], ["batched", "ver"], ["ver", "batched"]])
+@pytest.mark.parametrize(
+    "systems",
+    [["batched"], ["batched", "ver"], pytest.param(["ver", "batched"], marks=pytest.mark.slow)],
+)
 def test_resuming_in_mid_episode_equals_not_stopping_bitwise(tmp_path, systems):
     """And where VER stopped in lockstep it goes on, and the other way round."""
     total = 3 * 16 * 6

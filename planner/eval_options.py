@@ -73,6 +73,30 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--plan-only", action="store_true", help="print plans of a file's episodes, follow none"
     )
+    _add_executive(parser)
+    options = parser.parse_args(arguments)
+    _check_options(options)
+    return options
+
+
+def timeouts(word: str) -> Mapping[str, int]:
+    """Steps that each skill may take, as the option says; none where each has its own.
+
+    Raises:
+        argparse.ArgumentTypeError: There is no such word.
+    """
+    if word == "own":
+        return OWN_TIMEOUTS
+    if word == "hab":
+        return {name: spec.timeout for name, spec in all_specs().items()}
+    if not word.isdecimal() or not 1 <= int(word) <= ExecutiveSettings.max_steps:
+        most = ExecutiveSettings.max_steps
+        raise argparse.ArgumentTypeError(f"must be own, hab, or from 1 to {most}, found {word!r}")
+    return dict.fromkeys(all_specs(), int(word))
+
+
+def _add_executive(parser: argparse.ArgumentParser) -> None:
+    """Add the options for how plans are followed."""
     parser.add_argument(
         "--navigate-timeout",
         default="end",
@@ -102,25 +126,6 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         help=f"what the robot may know (docs/knowledge.md): {', '.join(LEVELS)}; "
         f"default: {DEFAULT_LEVEL}",
     )
-    options = parser.parse_args(arguments)
-    _check_options(options)
-    return options
-
-
-def timeouts(word: str) -> Mapping[str, int]:
-    """Steps that each skill may take, as the option says; none where each has its own.
-
-    Raises:
-        argparse.ArgumentTypeError: There is no such word.
-    """
-    if word == "own":
-        return OWN_TIMEOUTS
-    if word == "hab":
-        return {name: spec.timeout for name, spec in all_specs().items()}
-    if not word.isdecimal() or not 1 <= int(word) <= ExecutiveSettings.max_steps:
-        most = ExecutiveSettings.max_steps
-        raise argparse.ArgumentTypeError(f"must be own, hab, or from 1 to {most}, found {word!r}")
-    return dict.fromkeys(all_specs(), int(word))
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:

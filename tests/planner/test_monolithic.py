@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from planner import eval as command
-from planner import page, scenarios, table
+from planner import eval_options, page, scenarios, table
 from planner.executive import ExecutiveSettings
 from planner.interactions import bind
 from planner.monolithic import run_alone
@@ -130,10 +130,11 @@ def test_observers_are_told_what_is_missing_first(world, calls):
 
 
 def test_an_evaluation_has_records_page_and_row(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(command, "robot_of", lambda *given: "fetch")
+    monkeypatch.setattr(eval_options, "robot_of", lambda *given: "fetch")
     stage = Stage(FakeWorld(), {"monolithic": ScriptedPolicy(order=(0, 1))})
     monkeypatch.setattr(scenarios, "open_stage", lambda *_: stage)
-    monkeypatch.setattr(command, "skill_sources", lambda words, scenario: {})
+    for module in (command, eval_options):
+        monkeypatch.setattr(module, "skill_sources", lambda words, scenario: {})
     path = tmp_path / "result.json"
     arguments = ["tidy_house", "--workers", "1", "--episodes", "2", "--skills", "monolithic"]
     assert command.main([*arguments, "--json", str(path)]) == 0
@@ -154,7 +155,7 @@ def test_an_evaluation_has_records_page_and_row(monkeypatch, tmp_path, capsys):
 
 
 def test_the_time_limit_is_that_of_plans(monkeypatch, tmp_path):
-    monkeypatch.setattr(command, "robot_of", lambda *given: "fetch")
+    monkeypatch.setattr(eval_options, "robot_of", lambda *given: "fetch")
     stage = Stage(FakeWorld(), {"monolithic": ScriptedPolicy(stops=False)})
     monkeypatch.setattr(scenarios, "open_stage", lambda *_: stage)
     settings = command.settings_from(command.parse(["tidy_house", "--skills", "monolithic"]))
@@ -166,7 +167,7 @@ def test_the_time_limit_is_that_of_plans(monkeypatch, tmp_path):
 
 
 def test_the_row_does_not_tell_the_file(monkeypatch):
-    monkeypatch.setattr(command, "robot_of", lambda *given: "fetch")
+    monkeypatch.setattr(eval_options, "robot_of", lambda *given: "fetch")
     options = command.parse(["tidy_house", "--skills", "monolithic=runs/a/policy.safetensors"])
     assert row_name(command.settings_from(options)) == "MonolithicRL (knowledge: robot)"
 

@@ -16,7 +16,10 @@ from tests.helpers.refusals import refusal
 
 FILE = "file"  # there is one of that name
 NUMBERS = ["word", "nan", "inf", "", "-1", "9" * 30]
-TAKES_ITS_PARSER_FROM = {"skills.eval": "skills.eval_options"}
+TAKES_ITS_PARSER_FROM = {
+    "planner.eval": "planner.eval_options",
+    "skills.eval": "skills.eval_options",
+}
 GOOD = {  # what has to stand before the options
     **{
         name: ["pick"]

@@ -46,6 +46,7 @@ from rearrange.tasks.sensors import PER_JOINT, copy_into, gps_compass, is_holdin
 from rearrange.tasks.starts import (
     add_laid_open,
     add_shut_in,
+    goal_beside,
     leave_open,
     pose_away_from,
     pose_within,
@@ -170,6 +171,15 @@ class NavigateConfig:
         about=(
             "of the episodes have an open drawer or fridge, where the goal is inside or anywhere else: "
             "chores leave them open"
+        ),
+    )
+    beside_share: float = setting(
+        0.0,
+        high=1.0,
+        hab=0.0,
+        about=(
+            "of the episodes with an open drawer or fridge and the goal elsewhere have it near the handle: "
+            "what is behind the open door is not reached from before the fridge"
         ),
     )
     floor_map: bool = setting(
@@ -341,6 +351,16 @@ class Navigate(FloorTask):
             if target is not None:
                 scene.held_slot = target.slot if holding else None
                 if opened and not scene.joints:
-                    leave_open(scene, rng)
+                    target = self._leave_open(scene, target, rng)
                 return scene, target
         raise no_room(self.name, "a goal", self.scene, SCENE_ATTEMPTS)
+
+    def _leave_open(self, scene: Scene, target: Target, rng: np.random.Generator) -> Target:
+        """Open something that is not asked for; a target beside it at times, else the one that was chosen."""
+        handle, share = leave_open(scene, rng), self.config.beside_share
+        if handle is None or share == 0.0 or rng.random() >= share:
+            return target
+        holding = scene.held_slot is not None
+        target = goal_beside(scene, handle, holding, rng) or target
+        scene.held_slot = target.slot if holding else None
+        return target

@@ -20,9 +20,9 @@ from rearrange.navigation import (
 from rearrange.navigation.footprints import door_footprint
 from rearrange.navigation.reach import NO_DOORS
 from rearrange.robot import RobotSpec, kinematics
-from rearrange.scenes.apartment import Apartment
+from rearrange.scenes.apartment import Apartment, ArticulatedPose
 from rearrange.scenes.registry import spec_of_layout
-from rearrange.scenes.spec import Door
+from rearrange.scenes.spec import Door, Point
 from rearrange.tasks.sampling import GOAL_GAP, Scene
 
 Pose = tuple[float, float, float]  # x, y [m], yaw [rad]
@@ -82,16 +82,40 @@ def lay_open(scene: Scene, receptacle: str) -> None:
     scene.joints = {**scene.joints, part.name: part.laid_open}
 
 
-def leave_open(scene: Scene, rng: np.random.Generator) -> None:
-    """Open a drawer or a door, if there is one, as far as a chore may leave it; nobody begins in the door."""
+def leave_open(scene: Scene, rng: np.random.Generator) -> Point | None:
+    """Open a drawer or a door, if there is one, as far as a chore may leave it; nobody begins in the door.
+
+    Returns:
+        Where its handle is then, world frame [m]; None where nothing opens.
+    """
     receptacles = scene.spec.closed_receptacles
     part = scene.spec.part_of(one_of(receptacles, rng)) if receptacles else None
-    if part is None:
-        return
+    if part is None or scene.apartment is None:
+        return None
     opening = float(rng.uniform(part.laid_open, part.range[1]))
     scene.joints = {**scene.joints, part.name: opening}
-    if scene.apartment is not None:
-        scene.grid = scene.grid.with_obstacles(open_doors(scene.apartment, scene.joints))
+    scene.grid = scene.grid.with_obstacles(open_doors(scene.apartment, scene.joints))
+    return _in_world(scene.spec.frame_of(scene.apartment, part.name), part.handle_at(opening))
+
+
+def goal_beside(
+    scene: Scene, place: Point, held: bool, rng: np.random.Generator, candidates: int = 12
+) -> Target | None:
+    """The one of several random goals that is nearest to a place; None where there is none.
+
+    Args:
+        scene: Where the goals are.
+        place: World frame [m].
+        held: The object is taken from the start, and its goal counts; else where it stands.
+        rng: Source of randomness.
+        candidates: That are drawn.
+    """
+    drawn = [random_goal(scene, 0.0, rng) for _ in range(candidates)]
+
+    def away(target: Target) -> float:
+        return math.dist((target.goal if held else target.start)[:2], place)
+
+    return min((target for target in drawn if target is not None), key=away, default=None)
 
 
 def random_goal(
@@ -287,10 +311,14 @@ def _where_to_stand(
         near = standing_region(grid, np.asarray(point), robot.reach.standing, doors)
         return grid, near
     frame = spec_of_layout(apartment.layout).frame_of(apartment, part.name)
-    u, v = part.before(joints.get(part.name, 0.0))
-    c, s = math.cos(frame.yaw), math.sin(frame.yaw)
-    place = (frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v)
+    place = _in_world(frame, part.before(joints.get(part.name, 0.0)))
     return grid, standing_region(grid, np.asarray(place), BEFORE_RADIUS)
+
+
+def _in_world(frame: ArticulatedPose, point: Point) -> Point:
+    """A point of the floor plane in the frame of furniture, in the world [m]."""
+    (u, v), c, s = point, math.cos(frame.yaw), math.sin(frame.yaw)
+    return frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v
 
 
 def open_doors(apartment: Apartment, joints: Mapping[str, float]) -> np.ndarray:

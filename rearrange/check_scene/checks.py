@@ -13,7 +13,7 @@ from rearrange.navigation.footprints import Floor, footprints_of
 from rearrange.navigation.occupancy import ROBOT_RADIUS
 from rearrange.navigation.reach import cut_off
 from rearrange.robot import RobotSpec
-from rearrange.scenes.apartment import ArticulatedPose, Receptacle
+from rearrange.scenes.apartment import Receptacle
 from rearrange.scenes.spec import Door, Part
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.tasks import default_config
@@ -152,18 +152,18 @@ class Checks:
                 f"{at}: its handle is {height:.2f} m high, and arms work from {HEIGHTS[0]} to "
                 f"{HEIGHTS[1]} m"
             )
-        x, y = to_world(frame, part.before(0.0))
+        x, y = frame.to_world(part.before(0.0))
         nearest = grid.nearest_navigable(x, y)
         if math.dist(nearest, (x, y)) > BEFORE:
             self._remark(f"{at}: the robot cannot stand before it, at ({x:.1f}, {y:.1f})", x, y)
-        x, y = to_world(frame, part.handle_at(0.0))
+        x, y = frame.to_world(part.handle_at(0.0))
         if not self._is_reached((x, y)):
             self._remark(
                 f"{at}: there is no place to stand from which the arm reaches its handle", x, y
             )
         for share in (0.5, 1.0):
             value = share * part.laid_open
-            x, y = to_world(frame, part.handle_at(value))
+            x, y = frame.to_world(part.handle_at(value))
             if self._is_solid(x, y, height):
                 self._remark(
                     f"{at}: {value:.2f} {unit} open, its handle is in something solid", x, y
@@ -234,12 +234,6 @@ def _no_task(name: str) -> str:
     except UserError as error:
         return str(error)
     return ""
-
-
-def to_world(frame: ArticulatedPose, point: tuple[float, float]) -> tuple[float, float]:
-    """A point of the floor plane in the frame of furniture, in the world [m]."""
-    (u, v), c, s = point, math.cos(frame.yaw), math.sin(frame.yaw)
-    return frame.position[0] + c * u - s * v, frame.position[1] + s * u + c * v
 
 
 def _points(place: Receptacle) -> np.ndarray:

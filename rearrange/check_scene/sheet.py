@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from rearrange.check_scene.checks import Checks, to_world
+from rearrange.check_scene.checks import Checks
 from rearrange.navigation.map import draw_map, map_pixel
 from rearrange.render import Camera, colour_depth, look_at, render_depth, render_rgb
 from rearrange.render.picture import RgbOptions
@@ -88,7 +88,7 @@ def _views(
     data.qpos[world.joint_qpos] = [part.laid_open for part in scene.parts]
     for part in scene.parts:
         before, handle = (
-            to_world(scene.frame_of(home, part.name), point)
+            scene.frame_of(home, part.name).to_world(point)
             for point in (part.before(part.laid_open), part.faced(part.laid_open))
         )
         x, y, _ = _stand(world, before, 0.0)

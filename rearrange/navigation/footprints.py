@@ -79,15 +79,13 @@ def door_footprint(door: Door, frame: ArticulatedPose, angle: float) -> np.ndarr
         frame: Where its furniture stands.
         angle: How far it is open.
     """
-    c, s = math.cos(frame.yaw), math.sin(frame.yaw)
     turned, length = frame.yaw + door.sense * angle, 0.5 * door.width
     half_x = 0.5 * (door.depth[1] - door.depth[0])
     x, y = (
         0.5 * (door.depth[0] + door.depth[1]),
         -door.sense * length,
     )  # its middle from the hinge, in its own frame
-    hinge_x = frame.position[0] + c * door.hinge[0] - s * door.hinge[1]
-    hinge_y = frame.position[1] + s * door.hinge[0] + c * door.hinge[1]
+    hinge_x, hinge_y = frame.to_world(door.hinge)
     c, s = math.cos(turned), math.sin(turned)
     centre = (hinge_x + c * x - s * y, hinge_y + s * x + c * y)
     return np.array([(*centre, half_x, length, turned, 0.0)])

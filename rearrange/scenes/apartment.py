@@ -5,6 +5,7 @@ World frame: right-handed, z up, metres, radians; the floor is z = 0. Nothing he
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -83,6 +84,11 @@ class ArticulatedPose:
 
     position: tuple[float, float, float]
     yaw: float
+
+    def to_world(self, point: tuple[float, float]) -> tuple[float, float]:
+        """A point of the floor plane in the furniture's frame, in the world [m]."""
+        (u, v), c, s = point, math.cos(self.yaw), math.sin(self.yaw)
+        return self.position[0] + c * u - s * v, self.position[1] + s * u + c * v
 
 
 @dataclass(frozen=True)

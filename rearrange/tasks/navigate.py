@@ -44,12 +44,14 @@ from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, no_room, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, gps_compass, is_holding, polar
 from rearrange.tasks.starts import (
+    pose_away_from,
+    pose_within,
+)
+from rearrange.tasks.targets import (
     add_laid_open,
     add_shut_in,
     goal_beside,
     leave_open,
-    pose_away_from,
-    pose_within,
     random_goal,
 )
 

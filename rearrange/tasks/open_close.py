@@ -36,7 +36,8 @@ from rearrange.sim.base import NOTHING, SimState
 from rearrange.tasks.base import ActionConfig, ForceConfig, Task, each_world, feel_force, keep_base
 from rearrange.tasks.sampling import Scene, empty_scene, no_room, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, from_rest, gps_compass, is_holding
-from rearrange.tasks.starts import Pose, add_shut_in, one_of, pose_near, standing_before
+from rearrange.tasks.starts import Pose, pose_near, standing_before
+from rearrange.tasks.targets import add_shut_in, one_of
 
 SCENE_ATTEMPTS = 50  # apartments that are tried until the robot finds room
 ARRIVED_DISTANCE = 1.5  # Navigate's goal [m]

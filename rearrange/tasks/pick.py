@@ -38,7 +38,8 @@ from rearrange.tasks.sensors import (
     in_hand,
     is_holding,
 )
-from rearrange.tasks.starts import add_laid_open, pose_near
+from rearrange.tasks.starts import pose_near
+from rearrange.tasks.targets import add_laid_open
 
 # Objects that are drawn for a start: where the robot fits near two of thirty (start_distance 0.45), all
 # fail once in 10^30 times.

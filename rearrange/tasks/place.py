@@ -47,7 +47,8 @@ from rearrange.tasks.sensors import (
     in_hand,
     is_holding,
 )
-from rearrange.tasks.starts import pose_near, pose_nearby, random_goal
+from rearrange.tasks.starts import pose_near, pose_nearby
+from rearrange.tasks.targets import random_goal
 
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
 

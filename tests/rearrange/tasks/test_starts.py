@@ -15,7 +15,6 @@ from rearrange.tasks import PickConfig, PlaceConfig, make_task
 from rearrange.tasks.sampling import cluttered_scene, empty_scene
 from rearrange.tasks.starts import (
     DETOUR,
-    add_shut_in,
     extra_ways,
     pose_away_from,
     pose_nearby,
@@ -23,6 +22,7 @@ from rearrange.tasks.starts import (
     standing_before,
     way_to_stand,
 )
+from rearrange.tasks.targets import add_shut_in
 
 pytestmark = pytest.mark.usefixtures("one_variation")
 

@@ -6,8 +6,8 @@ every skill, contact suction, start-relative GPS+Compass).
 Observation (besides head_depth): joint [7], ee_pos [3] in the base frame, is_holding [1],
 relative_resting_position [3] in the base frame, gps_compass [4]. The handle is only seen in the depth image.
 Action [11]: seven joint deltas, grip, forward, turn, stop. The close skills ignore the grip: they push.
-Start: an object in the drawer or the fridge, clutter elsewhere. The robot stands in a rectangle before the
-handle (drawer) or the fridge, and roughly faces it. The handle is not beyond the arm's workspace.
+Start: an object in the drawer or the fridge, clutter elsewhere. The robot stands in a rectangle before handle
+or fridge, and roughly faces it. The handle is not beyond the arm's workspace.
 Success: the joint is within its threshold of the wanted value (or opened further), and the hand within 0.15 m
 of its resting place. Nothing is held, and stop is called. Stop ends the episode, right or wrong. `stop_zone`
 ignores it until the hand has been away, or held something, and is back, empty.
@@ -296,11 +296,8 @@ class OpenClose(Task):
         for what in ("start_joint", "start_x"):
             check_order(self.config, "task", f"{what}_low", f"{what}_high")
         self.parts = (scene.part(self.part),) if self.part else scene.parts_for(self.name)
-        for part in self.parts:
-            if not part.receptacle:
-                raise UserError(
-                    f"{self.name}: {part.name} shuts no receptacle: name one in its Part"
-                )
+        for part in (part for part in self.parts if not part.receptacle):
+            raise UserError(f"{self.name}: {part.name} shuts no receptacle: name one in its Part")
 
     def sample_episode(self, split: str, rng: np.random.Generator) -> Episode:
         """A cluttered apartment and the robot before the drawer or the door."""

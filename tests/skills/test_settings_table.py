@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from skills.settings_table import about, page, rows, trained
+from skills.train import load_stages
 from tests.helpers import ROOT
 
 
@@ -58,7 +59,9 @@ def test_what_skills_set_is_told_with_their_names():
     own = trained()
     assert own["trainer.collect.num_environments"] == "`32`: all"
     assert "0.85: place" in own["trainer.network.binary_threshold"]
-    assert own["trainer.total_steps"].startswith("`2000000`, `500000`, `1400000`: navigate; ")
+    budgets = [stage.trainer.total_steps for stage in load_stages("navigate") if not stage.teacher]
+    told = ", ".join(f"`{steps}`" for steps in budgets)
+    assert own["trainer.total_steps"].startswith(f"{told}: navigate; ")
     assert own["cloning.updates"].startswith("`800`: navigate")
     assert own["trainer.ppo.gamma"] == ""
 

@@ -14,6 +14,7 @@ from rearrange.tasks import make_task
 from rearrange.tasks.true_state import STATE
 from skills.base import SkillArgument
 from skills.endings import Ending, Stops
+from skills.initiation import initiation_path, load_initiation
 from skills.modes import POLICY_SUFFIX
 from skills.observing import ObservingSkill, ending_of
 from skills.registry import all_specs, find, shipped_policy
@@ -135,6 +136,16 @@ class LearnedSkill(ObservingSkill):
         self._load(name, path, deterministic, ending_of(name))
         self.timeout = find(name).timeout
 
+    def chance(self, world: RearrangeEnv, argument: SkillArgument) -> float | None:
+        """Return how likely the skill succeeds from here, by what its policy sees; None where it cannot tell.
+
+        It is begun for that, and has to be begun again to act.
+        """
+        if self.initiation is None:
+            return None
+        self.reset(world, argument)
+        return self.initiation.chance(self._policy, self.observe())
+
     def _load(self, name: str, path: str | Path, deterministic: bool, ending: type[Ending]) -> None:
         runner = PolicyRunner(path, deterministic)
         metadata = runner.policy.metadata
@@ -146,7 +157,9 @@ class LearnedSkill(ObservingSkill):
             )
         task = make_task(name, environments.task_config(), robot=find_robot(environments.robot))
         super().__init__(name, str(path), runner, task, environments.camera_size, ending)
-        self.environments = environments
+        self.environments, self._policy = environments, runner.policy
+        known = initiation_path(path).is_file()
+        self.initiation = load_initiation(path) if known else None
 
 
 class LearnedScenario(LearnedSkill):

@@ -4,8 +4,9 @@ import math
 import numpy as np
 import pytest
 
-from planner.executive import Executive, ExecutiveSettings
+from planner.executive import Executive
 from planner.record import missed_steps
+from planner.rules import ExecutiveSettings
 from rearrange.sim.base import NOTHING
 
 SKILL_STEPS = 3  # of a fake skill that ends by itself

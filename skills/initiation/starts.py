@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,11 @@ import torch
 
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode, floor_of
+from rearrange.errors import UserError
 from rearrange.tasks.true_state import BOTH
 from skills.initiation.network import first_seen
 from skills.learned import PolicyRunner
 from skills.settings import SkillEnvironments
-from ver import UserError
 from ver.networks.critic import InformedCritic
 
 NEAR = 2.0  # [m], within which the robot is put: where Navigate may stop
@@ -43,10 +42,9 @@ class StartPlayer:
 
     Args:
         checkpoint: File of the policy.
-        changes: Settings of the task that shall be others than in training.
     """
 
-    def __init__(self, checkpoint: str | Path, changes: Mapping[str, Any] | None = None):
+    def __init__(self, checkpoint: str | Path):
         """Load the policy.
 
         Raises:
@@ -58,7 +56,6 @@ class StartPlayer:
             raise UserError(
                 f"{checkpoint}: its critic sees what the policy sees: train with sensors=both"
             )
-        self._changes = dict(changes or {})
         self._worlds: dict[str, RearrangeEnv] = {}
 
     def play(self, split: str, seed: int, count: int, played: bool) -> list[Start]:
@@ -74,9 +71,9 @@ class StartPlayer:
         found: list[Start] = []
         observation, _ = world.reset(seed=seed)
         while len(found) < count:
+            moved = _moved(world, rng)  # before anything is played: where the thing is then
             found.append(self._start(world, observation, played))
-            moved = _moved(world, rng) if len(found) < count else None
-            if moved is not None:
+            if moved is not None and len(found) < count:
                 observation, _ = world.reset(options={"episode": moved})
                 found.append(self._start(world, observation, played))
             observation, _ = world.reset()
@@ -87,8 +84,9 @@ class StartPlayer:
         if split not in self._worlds:
             metadata = self._runner.policy.metadata
             environments = SkillEnvironments.from_metadata(metadata, split)
-            task = {**metadata["task"], **self._changes}
-            self._worlds[split] = replace(environments, sensors=BOTH, task=task)(0, 0)
+            # With the starts of its training, detours and open doors among them
+            environments = replace(environments, sensors=BOTH, task={**metadata["task"]})
+            self._worlds[split] = environments(0, 0)
         return self._worlds[split]
 
     def _start(

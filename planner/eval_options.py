@@ -187,7 +187,8 @@ def _check_options(options: argparse.Namespace) -> None:
         of_plans = {"no_nav": False, "record_hand_offs": None}
         refuse(options, f"--skills {MONOLITHIC}{reason}", **of_plans, **followed)
     if options.no_nav:
-        refuse(options, "--no-nav has no drives: leave {option} out", navigate_timeout="end")
+        drives = {"navigate_timeout": "end", "redrive": 0}
+        refuse(options, "--no-nav has no drives: leave {option} out", **drives)
     if not options.video:
         refuse(options, "{option} is for --video: give that, too, or leave it out", output=None)
     _check_files(options)

@@ -9,6 +9,7 @@ validation apartments. Plans that ask for it drive anew where a skill would hard
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -20,21 +21,23 @@ import numpy as np
 import torch
 
 from rearrange.command_line import OneLineParser, check_counts, output_file
+from rearrange.errors import UserError
 from rearrange.threads import processors
 from skills.command import Slowly, run_command, short_path
 from skills.initiation.fitting import area_under_curve, fit_chances, fit_values
-from skills.initiation.network import InitiationSet, save_initiation
+from skills.initiation.network import STARTS, InitiationSet, save_initiation
 from skills.initiation.starts import Start, StartPlayer
 from skills.learned import check_metadata
 from skills.provenance import made, write_result
-from skills.registry import shipped_policy, skill_names
+from skills.registry import find, shipped_policy, skill_names
 from skills.settings import CHECKPOINTS
 from skills.workers import play_in_workers
 from ver import read_metadata
 
+LEAST_STARTS = 100
+PLAYED_SHARE = 20  # one start for so many is played
 PORTION = 50  # starts that a worker makes at once
 BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # of chances, in which it is counted how starts ended
-LEAST_STARTS = 100
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -46,13 +49,17 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of everything (1)")
     parser.add_argument(
-        "--starts", type=int, default=6000, metavar="N", help="whose values are learned (6000)"
+        "--starts",
+        type=int,
+        default=STARTS,
+        metavar="N",
+        help=f"whose values are learned ({STARTS})",
     )
     parser.add_argument(
-        "--played", type=int, default=300, metavar="N", help="that are played (300)"
+        "--played", type=int, metavar="N", help="that are played; default: one for 20 of those"
     )
     parser.add_argument(
-        "--judged", type=int, default=300, metavar="N", help="played on val, to judge (300)"
+        "--judged", type=int, metavar="N", help="played on val, to judge; default: as many"
     )
     parser.add_argument("--workers", type=int, metavar="W", help="processes; default: cores")
     parser.add_argument(
@@ -60,8 +67,15 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     options = parser.parse_args(arguments)
     check_counts(options, "starts", "played", "judged", "workers")
+    if options.starts < LEAST_STARTS:
+        raise UserError(f"--starts must be at least {LEAST_STARTS}, found {options.starts}")
+    options.played = options.played or options.starts // PLAYED_SHARE
+    options.judged = options.judged or options.starts // PLAYED_SHARE
     options.workers = options.workers or processors()
+    find(options.skill)
     options.checkpoint = options.checkpoint or shipped_policy(options.skill, CHECKPOINTS)
+    if not options.checkpoint.is_file():
+        raise UserError(f"--checkpoint: there is no {options.checkpoint}")
     return options
 
 
@@ -115,10 +129,19 @@ def judge(learned: InitiationSet, starts: Sequence[Start]) -> dict[str, Any]:
     return {
         "starts": len(starts),
         "succeed": float(ended.mean()),
-        "area_under_curve": area_under_curve(chances, ended),
-        "area_under_curve_of_the_critic": area_under_curve(values, ended),
+        "area_under_curve": _number(area_under_curve(chances, ended)),
+        "area_under_curve_of_the_critic": _number(area_under_curve(values, ended)),
         "bins": bins,
     }
+
+
+def _number(value: float) -> float | None:
+    """The number, or None in the place of NaN, which JSON lacks."""
+    return None if math.isnan(value) else value
+
+
+def _told(value: float | None) -> str:
+    return "unknown, for all ended alike" if value is None else f"{value:.3f}"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -140,8 +163,8 @@ def main(arguments: Sequence[str]) -> int:
     print(f"{short_path(written)}: {100 * explained:.0f} % of the values' variance explained")
     print(
         f"{judged['starts']} starts on val, {100 * judged['succeed']:.0f} % succeed: area under the curve "
-        f"{judged['area_under_curve']:.3f}, of the critic's own values "
-        f"{judged['area_under_curve_of_the_critic']:.3f}"
+        f"{_told(judged['area_under_curve'])}, of the critic's own values "
+        f"{_told(judged['area_under_curve_of_the_critic'])}"
     )
     for each in judged["bins"]:
         told = "" if each["succeed"] is None else f", {100 * each['succeed']:.0f} % succeed"

@@ -17,6 +17,7 @@ from ver.networks.policy import ActorCritic
 FORMAT = "initiation-1"
 SUFFIX = ".initiation"
 HIDDEN = 256
+STARTS = 6000  # from which one is learned, where nothing else is said
 
 
 class InitiationSet(nn.Module):

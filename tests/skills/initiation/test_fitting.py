@@ -23,10 +23,10 @@ def starts_of(values, seen=None, ended=None):
 
 
 def test_what_is_seen_tells_the_value_where_it_holds_it():
-    seen = RNG.normal(size=(1500, 4))
-    values = 9.0 + 4.0 * np.tanh(seen @ [1.0, -1.0, 0.5, 0.0])
-    learned, explained = fit_values(starts_of(values, seen), seed=1, epochs=150)
-    assert explained > 0.95
+    seen = RNG.normal(size=(700, 4))
+    values = 9.0 + 4.0 * np.maximum(seen @ [1.0, -1.0, 0.0, 0.0], 0.0)
+    learned, explained = fit_values(starts_of(values, seen), seed=1, epochs=100)
+    assert explained > 0.9
     found = learned.values(torch.tensor(seen[:3], dtype=torch.float32)).detach().numpy()
     np.testing.assert_allclose(found, values[:3], atol=1.5)
 

@@ -13,6 +13,7 @@ from skills.initiation.network import (
     save_initiation,
 )
 from skills.learned import PolicyRunner
+from tests.helpers.initiation import make_set
 from ver.checkpoint import copy_policy
 
 
@@ -22,15 +23,6 @@ def policy_file(make_checkpoint, tmp_path):
     path = tmp_path / "pick.safetensors"
     copy_policy(make_checkpoint("pick", "sensors=both"), path)
     return path
-
-
-def make_set(inputs):
-    torch.manual_seed(0)
-    learned = InitiationSet(inputs)
-    learned.mean.normal_()
-    learned.unit.copy_(torch.tensor([8.0, 4.0]))
-    learned.odds.copy_(torch.tensor([-3.0, 0.5]))
-    return learned
 
 
 def test_chance_by_hand():

@@ -9,13 +9,14 @@ This module reads the command line and says whether it makes sense.
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from planner.evaluation import EvaluationSettings
 from planner.replanning import NEW_PLANS, ReplanSettings
-from planner.rules import REDRIVES, ExecutiveSettings
+from planner.rules import LEAST_CHANCE, REDRIVES, ExecutiveSettings
 from planner.search import OWN_ENGINE, engine_names
 from rearrange.command_line import (
     OneLineParser,
@@ -96,6 +97,21 @@ def timeouts(word: str) -> Mapping[str, int]:
     return dict.fromkeys(all_specs(), int(word))
 
 
+def chance(word: str) -> float:
+    """A chance that an option says.
+
+    Raises:
+        argparse.ArgumentTypeError: It is none.
+    """
+    try:
+        found = float(word)
+    except ValueError:
+        found = math.nan
+    if not 0.0 <= found <= 1.0:
+        raise argparse.ArgumentTypeError(f"must be from 0 to 1, found {word!r}")
+    return found
+
+
 def _add_executive(parser: argparse.ArgumentParser) -> None:
     """Add the options for how plans are followed."""
     parser.add_argument(
@@ -129,6 +145,13 @@ def _add_executive(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"at most N new drives (default {REDRIVES}) before a skill that would hardly succeed from where "
         "the last one ended (skills.initiation); not TP-SRL's",
+    )
+    parser.add_argument(
+        "--least-chance",
+        type=chance,
+        default=LEAST_CHANCE,
+        metavar="P",
+        help=f"of success, below which --redrive drives anew (default {LEAST_CHANCE})",
     )
     parser.add_argument(
         "--knowledge",
@@ -189,6 +212,9 @@ def _check_options(options: argparse.Namespace) -> None:
     if options.no_nav:
         drives = {"navigate_timeout": "end", "redrive": 0}
         refuse(options, "--no-nav has no drives: leave {option} out", **drives)
+    if not options.redrive:
+        reason = "{option} is for --redrive: give that, too, or leave it out"
+        refuse(options, reason, least_chance=LEAST_CHANCE)
     if not options.video:
         refuse(options, "{option} is for --video: give that, too, or leave it out", output=None)
     _check_files(options)
@@ -240,6 +266,7 @@ def settings_from(options: argparse.Namespace) -> EvaluationSettings:
         executive=ExecutiveSettings(
             navigate_timeout_ends=options.navigate_timeout == "end",
             redrives=options.redrive,
+            least_chance=options.least_chance,
             timeouts=options.timeouts,
         ),
         replanning=ReplanSettings(limit=options.replan),

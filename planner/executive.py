@@ -36,7 +36,6 @@ LOOK_STEPS = 30  # what was let go of comes to rest within them, as in HAB's wai
 LOOK_HEADING = 0.5  # [rad], of the goal: straight ahead the robot's own hand is in the way
 LOOK_TURN = 0.0833  # [rad] per step, as far as an action can turn
 BACK_OFF_WAY, BACK_OFF_STEP = 0.6, 0.05  # [m], in all and per step
-LEAST_CHANCE = 0.5  # of success, with which a skill begins where a drive has ended
 HELD_UP = 0.25  # what goes by less than this share of a step is held up by something
 
 
@@ -158,7 +157,7 @@ class _Run:
         rule = SkillRule(self._settings.rule(drive.skill).grip, timeout_ends=False)
         for _ in range(self._settings.redrives):
             chance = skill.chance(self._world, self._told(call.argument))
-            if chance is None or chance >= LEAST_CHANCE:
+            if chance is None or chance >= self._settings.least_chance:
                 break
             text = f"{call.skill} {call.label}: chance {chance:.2f} from here; drives anew"
             self._decisions.append(Decision(self._steps, index, text, None, drives_anew=True))

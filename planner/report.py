@@ -161,7 +161,7 @@ def row_name(settings: EvaluationSettings) -> str:
         "late drives go on": settings.navigate and not settings.executive.navigate_timeout_ends,
         f"at most {_limits(settings)} steps a skill": bool(settings.executive.timeouts),
         "replanning": settings.replanning.limit > 0,
-        "drives anew": settings.executive.redrives > 0,
+        f"drives anew below {settings.executive.least_chance:g}": settings.executive.redrives > 0,
         f"knowledge: {settings.knowledge}": True,
     }
     for addition in (addition for addition, holds in additions.items() if holds):

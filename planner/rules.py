@@ -10,6 +10,7 @@ from skills.registry import find
 from skills.spec import Grip
 
 REDRIVES = 2  # before a skill, where `--redrive` names no number
+LEAST_CHANCE = 0.5
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class ExecutiveSettings:
         navigate_timeout_ends: False: a navigation that timed out hands over where it is.
         redrives: New drives before a skill, at most, where its initiation set (skills.initiation) tells that it
             would hardly succeed from where the last one ended.
+        least_chance: Of success, with which a skill begins although a new drive would be left.
         stop_mask_distance: Navigate's stop counts only this near to its target [m].
         timeouts: Skill -> steps, where the skill's own time-out shall not apply.
     """
@@ -46,6 +48,7 @@ class ExecutiveSettings:
     wait_steps: int = 30
     navigate_timeout_ends: bool = True
     redrives: int = 0
+    least_chance: float = LEAST_CHANCE
     stop_mask_distance: float = 2.0
     timeouts: Mapping[str, int] = field(default_factory=dict)
 

@@ -101,7 +101,7 @@ class ObservingSkill:
         return action
 
     def observe(self) -> dict[str, np.ndarray]:
-        """What its task observes now, as the policy is told it."""
+        """Observations of its task now, as the policy is told them."""
         return {key: value[0] for key, value in self.late.observe().items()}
 
     def done(self, world: RearrangeEnv) -> bool:

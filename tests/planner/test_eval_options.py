@@ -53,7 +53,7 @@ def test_skills_may_take_as_long_as_is_said():
         (("--skills", "mixed", "--replan", "0"), "TP-SRL (mixed, knowledge: robot)"),
         (
             ("--skills", "learned", "--replan", "--redrive"),
-            "TP-SRL (replanning, drives anew, knowledge: robot)",
+            "TP-SRL (replanning, drives anew below 0.5, knowledge: robot)",
         ),
         (("--skills", "learned", "--redrive", "0"), "TP-SRL (knowledge: robot)"),
         (("--skills", "oracle", "--knowledge", "hab"), "oracle (knowledge: hab)"),
@@ -99,6 +99,17 @@ def test_row_names_the_method(options, row):
             "--plan-only follows no plan: leave out --timeouts",
         ),
         (["tidy_house", "--replan", "-1"], "argument --replan: must be from 0 to"),
+        *(
+            (
+                ["tidy_house", "--redrive", "--least-chance", word],
+                f"argument --least-chance: must be from 0 to 1, found '{word}'",
+            )
+            for word in ("x", "nan", "-0.1", "1.1")
+        ),
+        (
+            ["tidy_house", "--least-chance", "0.7"],
+            "--least-chance is for --redrive: give that, too, or leave it out",
+        ),
         (["tidy_house", "--redrive", "-1"], "argument --redrive: must be from 0 to"),
         (
             ["tidy_house", "--no-nav", "--redrive"],

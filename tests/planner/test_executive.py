@@ -316,6 +316,11 @@ def test_it_begins_all_the_same_when_no_drive_is_left(run, skills):
     assert names(execution).count("navigate") == 20
 
 
+def test_how_likely_it_has_to_be_is_a_setting(run, skills):
+    foresee(skills["pick"], 0.6, 0.8, *[0.75] * 4)
+    assert [d.plan_index for d in run(redrives=1, least_chance=0.75).decisions] == [1]
+
+
 def test_nobody_is_asked_without_new_drives(run, skills):
     asked = foresee(skills["pick"])
     assert run().success_at_end

@@ -54,6 +54,7 @@ from skills.command import (
     short_path,
     write_json,
 )
+from skills.initiation import initiation_path
 from skills.library import skill_sources
 from skills.provenance import made, write_result
 
@@ -153,7 +154,11 @@ def _files(settings: EvaluationSettings) -> list[Path]:
     for place in (settings.homes, settings.robot):
         files += declared_files(Path(place)) if place.endswith(FILE_ENDINGS) else []
     sources = skill_sources(settings.skills, settings.task)
-    return files + [who for who in sources.values() if isinstance(who, Path)]
+    policies = [who for who in sources.values() if isinstance(who, Path)]
+    files += policies
+    if settings.executive.redrives:
+        files += [path for path in map(initiation_path, policies) if path.is_file()]
+    return files
 
 
 def _run(

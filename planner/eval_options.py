@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from planner.evaluation import EvaluationSettings
-from planner.executive import ExecutiveSettings
 from planner.replanning import NEW_PLANS, ReplanSettings
+from planner.rules import REDRIVES, ExecutiveSettings
 from planner.search import OWN_ENGINE, engine_names
 from rearrange.command_line import (
     OneLineParser,
@@ -27,6 +27,7 @@ from rearrange.command_line import (
 from rearrange.errors import UserError
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.tasks import household_names
+from skills.initiation import initiation_path
 from skills.knowledge import DEFAULT_LEVEL, LEVELS, check_level
 from skills.learned import check_metadata
 from skills.library import robot_of, skill_sources
@@ -120,6 +121,16 @@ def _add_executive(parser: argparse.ArgumentParser) -> None:
         help=f"at most N new plans in an episode (default {NEW_PLANS}) after what went wrong; not TP-SRL's",
     )
     parser.add_argument(
+        "--redrive",
+        type=int,
+        nargs="?",
+        const=REDRIVES,
+        default=0,
+        metavar="N",
+        help=f"at most N new drives (default {REDRIVES}) before a skill that would hardly succeed from where "
+        "the last one ended (skills.initiation); not TP-SRL's",
+    )
+    parser.add_argument(
         "--knowledge",
         default=DEFAULT_LEVEL,
         metavar="LEVEL",
@@ -164,6 +175,7 @@ def _check_options(options: argparse.Namespace) -> None:
     reason = " follows no plan: leave out {option}"
     followed: dict[str, Any] = {
         "replan": 0,
+        "redrive": 0,
         "navigate_timeout": "end",
         "timeouts": OWN_TIMEOUTS,
         "knowledge": DEFAULT_LEVEL,
@@ -175,7 +187,8 @@ def _check_options(options: argparse.Namespace) -> None:
         of_plans = {"no_nav": False, "record_hand_offs": None}
         refuse(options, f"--skills {MONOLITHIC}{reason}", **of_plans, **followed)
     if options.no_nav:
-        refuse(options, "--no-nav has no drives: leave {option} out", navigate_timeout="end")
+        drives = {"navigate_timeout": "end", "redrive": 0}
+        refuse(options, "--no-nav has no drives: leave {option} out", **drives)
     if not options.video:
         refuse(options, "{option} is for --video: give that, too, or leave it out", output=None)
     _check_files(options)
@@ -195,11 +208,18 @@ def _check_files(options: argparse.Namespace) -> None:
 
 
 def check_policies(settings: EvaluationSettings) -> None:
-    """Raise a UserError for a policy that has learned another skill than it shall play."""
+    """Raise a UserError for a policy of another skill than it shall play, or if none tells what is asked."""
+    tells = False
     for name, source in skill_sources(settings.skills, settings.task).items():
         if isinstance(source, Path):
             learned = settings.task if name == MONOLITHIC else name
             check_metadata(source, read_metadata(source), learned)
+            tells |= initiation_path(source).is_file()
+    if settings.executive.redrives and not tells:
+        raise UserError(
+            "--redrive: no skill can tell whether it will succeed: make that with python -m skills.initiation "
+            "SKILL, or leave it out"
+        )
 
 
 def settings_from(options: argparse.Namespace) -> EvaluationSettings:
@@ -218,7 +238,9 @@ def settings_from(options: argparse.Namespace) -> EvaluationSettings:
         video_directory=output if options.video else None,
         record_hand_offs=options.record_hand_offs is not None,
         executive=ExecutiveSettings(
-            navigate_timeout_ends=options.navigate_timeout == "end", timeouts=options.timeouts
+            navigate_timeout_ends=options.navigate_timeout == "end",
+            redrives=options.redrive,
+            timeouts=options.timeouts,
         ),
         replanning=ReplanSettings(limit=options.replan),
         knowledge=options.knowledge,

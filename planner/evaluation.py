@@ -18,13 +18,14 @@ import numpy as np
 from unified_planning.model import Problem
 
 from planner import scenarios
-from planner.executive import Executive, ExecutiveSettings
+from planner.executive import Executive
 from planner.hand_offs import HandOffRecorder, Start
 from planner.interactions import bind, without_navigation
 from planner.monolithic import run_alone
 from planner.problem import TaskProblem, build_problem, drawers_of
 from planner.record import Execution, Observer
 from planner.replanning import Replanner, ReplanSettings
+from planner.rules import ExecutiveSettings
 from planner.running import RunningEpisodes
 from planner.search import OWN_ENGINE, Plan, PlanningError, find_plan
 from rearrange.env import RearrangeEnv

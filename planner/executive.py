@@ -3,15 +3,16 @@
 It knows skills by name only. Whether a skill is over is the skill's own judgement (from what the
 robot observes) or a time-out; whether it did what was meant is judged in `judge.py` from the true state,
 for the record only, so that a wrong pick goes as unnoticed as it would on a robot. With a `Replanner` the
-robot looks at every hand-off itself and may walk on over a new plan. What it may know is said and given
-by `skills.knowledge`.
+robot looks at every hand-off itself and may walk on over a new plan. With `redrives` it asks a skill before it
+begins whether it would succeed, and drives anew if not. What it may know is said and given by
+`skills.knowledge`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,64 +22,22 @@ from planner.labels import BACK_OFF, LOOK, REARM, WAIT
 from planner.problem import drawers_of
 from planner.record import Decision, Ending, Execution, Moment, Observer
 from planner.replanning import ARRIVED, Replanner
+from planner.rules import REARM_RULE, ExecutiveSettings, SkillRule
 from planner.search import Plan
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import spec_of
 from rearrange.robot.actions import HOLD, LET_GO
 from skills import Skill, SkillArgument
+from skills.base import ForeseeingSkill
 from skills.knowledge import DEFAULT_LEVEL, Knowledge
-from skills.registry import effect_of, find
-from skills.spec import Grip
+from skills.registry import effect_of
 
 LOOK_STEPS = 30  # what was let go of comes to rest within them, as in HAB's wait before the stop
 LOOK_HEADING = 0.5  # [rad], of the goal: straight ahead the robot's own hand is in the way
 LOOK_TURN = 0.0833  # [rad] per step, as far as an action can turn
 BACK_OFF_WAY, BACK_OFF_STEP = 0.6, 0.05  # [m], in all and per step
+LEAST_CHANCE = 0.5  # of success, with which a skill begins where a drive has ended
 HELD_UP = 0.25  # what goes by less than this share of a step is held up by something
-
-
-@dataclass(frozen=True)
-class SkillRule:
-    """The executive's rules for one skill (HAB's values).
-
-    Attributes:
-        grip: See SkillSpec.
-        timeout_ends: Likewise.
-    """
-
-    grip: Grip = "free"
-    timeout_ends: bool = True
-
-
-REARM_RULE = SkillRule("keep", timeout_ends=False)
-
-
-@dataclass(frozen=True)
-class ExecutiveSettings:
-    """Deployment settings; the defaults are habitat-lab v0.3.4 with the VER paper's stop mask.
-
-    Attributes:
-        max_steps: Step limit of the episode.
-        wait_steps: Steps of standing still between the last skill and the stop.
-        navigate_timeout_ends: False: a navigation that timed out hands over where it is.
-        stop_mask_distance: Navigate's stop counts only this near to its target [m].
-        timeouts: Skill -> steps, where the skill's own time-out shall not apply.
-    """
-
-    max_steps: int = 3000
-    wait_steps: int = 30
-    navigate_timeout_ends: bool = True
-    stop_mask_distance: float = 2.0
-    timeouts: Mapping[str, int] = field(default_factory=dict)
-
-    def rule(self, skill: str) -> SkillRule:
-        """The rule for a skill under these settings."""
-        if skill == REARM:
-            return REARM_RULE
-        spec = find(skill)
-        if spec.effect == "arrives":
-            return SkillRule(spec.grip, self.navigate_timeout_ends)
-        return SkillRule(spec.grip, spec.timeout_ends)
 
 
 class Executive:
@@ -177,6 +136,8 @@ class _Run:
     def step(self, index: int) -> bool:
         """Runs a step of the plan and folds the arm; True where the episode ends with it."""
         call, replanner = self.calls[index], self._replanner
+        if self._drives_anew(index):
+            return True
         stopped = self._run_skill(index, call.skill, self._settings.rule(call.skill))
         if stopped or (self._is_last(index) and (replanner is None or self._is_late())):
             return stopped
@@ -184,6 +145,30 @@ class _Run:
         if self._run_skill(index, REARM, self._settings.rule(REARM)):
             return True
         return replanner is not None and self._replan(index, replanner, ended)
+
+    def _drives_anew(self, index: int) -> bool:
+        """Drives anew where the skill would hardly succeed from where it is; True where the episode ends.
+
+        The robot backs off first, as for a new plan.
+        """
+        call = self.calls[index]
+        skill, drive = self._skills[call.skill], self.calls[index - 1] if index else None
+        if drive is None or drive.effect != "arrives" or not isinstance(skill, ForeseeingSkill):
+            return False
+        rule = SkillRule(self._settings.rule(drive.skill).grip, timeout_ends=False)
+        for _ in range(self._settings.redrives):
+            chance = skill.chance(self._world, self._told(call.argument))
+            if chance is None or chance >= LEAST_CHANCE:
+                break
+            text = f"{call.skill} {call.label}: chance {chance:.2f} from here; drives anew"
+            self._decisions.append(Decision(self._steps, index, text, None, drives_anew=True))
+            if (
+                self._back_off(index - 1)
+                or self._run_skill(index - 1, drive.skill, rule)
+                or self._run_skill(index - 1, REARM, REARM_RULE)
+            ):
+                return True
+        return False
 
     def _replan(self, index: int, replanner: Replanner, ended: _End) -> bool:
         """Looks at what was done, and changes the plan if need be; True where the episode ends."""

@@ -2,7 +2,8 @@
 
 Records with oracles where each skill will begin, trains every skill from there, and judges skills and
 chains on validation apartments. With --rounds 2 it records again with the skills as they are by then, and
-trains the stages that are left, before it judges. Jobs run side by side, as many as there are processors.
+trains the stages that are left, before it judges. From where each skill succeeds is learned, too
+(`skills.initiation`). Jobs run side by side, as many as there are processors.
 Trainings step all their worlds in lockstep, which leaves nothing to chance but how many processors each
 has. Stopped or killed, the same command goes on where it was. `key=value` settings hold for every training,
 such as trainer.total_steps=65536.
@@ -23,9 +24,12 @@ from rearrange.errors import UserError
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import household_names
+from rearrange.tasks.true_state import BOTH
 from skills.command import run_command, short_path
+from skills.initiation import STARTS
 from skills.jobs import Job, Progress, processors, run_jobs
 from skills.recipe import trained_stages
+from skills.registry import find
 from skills.train import POLICY, load_stages
 
 BLIND = ("navigate",)  # skills that also begin where a robot that drove without looking got stuck
@@ -75,13 +79,16 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--chain-episodes", type=int, default=200, metavar="N", help="and each scenario (200)"
     )
     parser.add_argument(
+        "--starts", type=int, default=STARTS, metavar="N", help=f"of an initiation set ({STARTS})"
+    )
+    parser.add_argument(
         "--ship", action="store_true", help="put it into data/checkpoints and results at the end"
     )
     parser.add_argument("--list", action="store_true", help="print the commands, run none")
     options = parser.parse_intermixed_args(arguments)
     options.skills = checked_skills(options.skills)
     at_most = len(options.skills) + len(household_names())
-    check_counts(options, "recordings", "episodes", "chain_episodes", "jobs")
+    check_counts(options, "recordings", "episodes", "chain_episodes", "starts", "jobs")
     options.jobs = options.jobs or min(at_most, max(1, len(processors())))
     options.run = options.run or Path("runs") / "household" / f"seed_{options.seed}"
     for word in options.overrides:
@@ -108,7 +115,8 @@ def household(options: argparse.Namespace) -> list[Job]:
             for name, training in zip(stages, trainings, strict=True)
         ]
         jobs += [each for each in trainings if each not in jobs]
-    jobs += _evaluations(options, trainings, place)
+    initiations = _initiations(options, stages, trainings)
+    jobs += initiations + _evaluations(options, trainings, initiations, place)
     if options.ship:
         command = ("-m", "planner.ship", str(options.run), "--skills", ",".join(options.skills))
         jobs.append(Job("ship", command, _names(jobs)))
@@ -176,8 +184,26 @@ def _training(
     return Job(label, ("-m", "skills.train", name, *settings, *options.overrides), after)
 
 
+def _initiations(
+    options: argparse.Namespace, stages: dict[str, list[Any]], trainings: Sequence[Job]
+) -> list[Job]:
+    """Initiation sets of all skills that follow a drive, and whose critics know the true state."""
+    jobs = []
+    for name, training in zip(stages, trainings, strict=True):
+        if find(name).effect != "arrives" and stages[name][-1].sensors == BOTH:
+            own = ("--checkpoint", str(options.run / name / POLICY), "--seed", str(options.seed))
+            own += ("--starts", str(options.starts))
+            own += ("--json", str(options.run / "results" / f"initiation_{name}.json"))
+            command = ("-m", "skills.initiation", name, *own)
+            jobs.append(Job(f"initiation_{name}", command, (training.name,)))
+    return jobs
+
+
 def _evaluations(
-    options: argparse.Namespace, trainings: Sequence[Job], place: Mapping[str, str]
+    options: argparse.Namespace,
+    trainings: Sequence[Job],
+    initiations: Sequence[Job],
+    place: Mapping[str, str],
 ) -> list[Job]:
     homes = ("--homes", place["--homes"]) if "--homes" in place else ()
     common = (*homes, "--dataset", "sampled", "--seed", str(options.seed), "--episodes")
@@ -189,11 +215,12 @@ def _evaluations(
         command = ("-m", "skills.eval", name, *common, str(options.episodes), *own)
         jobs.append(Job(f"judge_{name}", command, (training.name,)))
     for scenario in household_names():
-        for suffix, more in (("", ()), ("_replan", ("--replan",))):
-            own = ("--skills", _policies(options), *more)
-            own += ("--ledger", str(results / f"{scenario}{suffix}.json"))
+        for more in ((), ("--redrive",), ("--replan",), ("--replan", "--redrive")):
+            name = "".join([scenario, *more]).replace("--", "_")
+            own = ("--skills", _policies(options), *more, "--ledger", str(results / f"{name}.json"))
             command = ("-m", "planner.eval", scenario, *common, str(options.chain_episodes), *own)
-            jobs.append(Job(f"judge_{scenario}{suffix}", command, _names(trainings)))
+            before = _names(trainings) + (_names(initiations) if "--redrive" in more else ())
+            jobs.append(Job(f"judge_{name}", command, before))
     return jobs
 
 

@@ -51,19 +51,21 @@ class HandOff:
 
 @dataclass(frozen=True)
 class Decision:
-    """Replanning's decision at a hand-off.
+    """Decision at a hand-off to go on otherwise than planned.
 
     Attributes:
         step: Environment steps so far.
         plan_index: Step of the plan that was just done.
         text: Why and how to go on, in words.
         plan: The new plan; None: the old one went on.
+        drives_anew: Before its next step, from where that would hardly have succeeded.
     """
 
     step: int
     plan_index: int
     text: str
     plan: tuple[str, ...] | None
+    drives_anew: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Execution:
             wrong last with an object that is not at its goal, or ended the episode.
         steps: Environment steps taken.
         hand_offs: One per skill that ran, and one where a force limit ended the standing still.
-        decisions: Of replanning.
+        decisions: To go on otherwise than planned.
     """
 
     success_at_end: bool

@@ -68,6 +68,7 @@ def summarize(
         "failures": dict(failures.most_common()),
         "wrong_object": _wrong_objects(records),
         "replanning": _replanning(settings, records),
+        "redrives": _redrives(settings, records),
         "steps": _spread([float(r.execution.steps) for r in records]),
         "engine": settings.engine,
         "planning_seconds": _times([r.plan_seconds for r in records]),
@@ -160,6 +161,7 @@ def row_name(settings: EvaluationSettings) -> str:
         "late drives go on": settings.navigate and not settings.executive.navigate_timeout_ends,
         f"at most {_limits(settings)} steps a skill": bool(settings.executive.timeouts),
         "replanning": settings.replanning.limit > 0,
+        "drives anew": settings.executive.redrives > 0,
         f"knowledge: {settings.knowledge}": True,
     }
     for addition in (addition for addition, holds in additions.items() if holds):
@@ -200,6 +202,8 @@ def summary_tables(summary: dict[str, Any]) -> RenderableType:
     causes.caption = f"wrong objects picked: {wrong['wrong']} of {wrong['picks']}"
     if replanning := summary["replanning"]:
         causes.caption += f"\n{replanning_line(replanning)}"
+    if redrives := summary["redrives"]:
+        causes.caption += f"\n{redrives_line(redrives)}"
     causes.caption_justify = "left"
     return Group(results, causes)
 
@@ -209,6 +213,14 @@ def replanning_line(replanning: dict[str, Any]) -> str:
     return (
         f"replanning, at most {replanning['limit']} new plans: "
         f"{replanning['new_plans']} in {counted(replanning['episodes'], 'episode')}"
+    )
+
+
+def redrives_line(redrives: dict[str, int]) -> str:
+    """Sum up the limit and use of new drives in one line."""
+    return (
+        f"driving anew, at most {redrives['limit']} times before a skill: "
+        f"{redrives['drives']} in {counted(redrives['episodes'], 'episode')}"
     )
 
 
@@ -305,6 +317,17 @@ def _replanning(
     counts = [sum(d.plan is not None for d in r.execution.decisions) for r in records]
     found = {"new_plans": sum(counts), "episodes": sum(count > 0 for count in counts)}
     return asdict(settings.replanning) | found
+
+
+def _redrives(
+    settings: EvaluationSettings, records: Sequence[EpisodeRecord]
+) -> dict[str, int] | None:
+    """The limit, how many new drives there were, and in how many episodes; None without any."""
+    if settings.executive.redrives == 0:
+        return None
+    counts = [sum(d.drives_anew for d in r.execution.decisions) for r in records]
+    found = {"drives": sum(counts), "episodes": sum(count > 0 for count in counts)}
+    return {"limit": settings.executive.redrives, **found}
 
 
 def _interactions(records: Sequence[EpisodeRecord]) -> list[dict[str, Any]]:

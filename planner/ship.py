@@ -18,6 +18,7 @@ from atomic_files import write_whole
 from rearrange.command_line import OneLineParser, output_folder
 from rearrange.errors import UserError
 from skills.command import run_command, short_path
+from skills.initiation import initiation_path
 from skills.provenance import checksum
 from skills.registry import skill_names
 from skills.train import POLICY
@@ -106,6 +107,12 @@ def ship(run: Path, to: Path, skills: Sequence[str]) -> list[Path]:
             if not source.is_file():
                 raise UserError(f"{run} is not finished: there is no {source}")
             pairs.append((source, to / "data" / "checkpoints" / f"{name}{suffix}"))
+        source = initiation_path(run / name / POLICY)
+        target = initiation_path(to / "data" / "checkpoints" / f"{name}.safetensors")
+        if source.is_file():
+            pairs.append((source, target))
+        else:
+            target.unlink(missing_ok=True)  # it is of the former policy
     written = [_copy(*pair) for pair in pairs]
     written += [path for name in skills for path in _ship_hand_offs(run, to / "data", name)]
     lying = {checksum(path) for path in (to / "data" / "checkpoints").glob("*.safetensors")}

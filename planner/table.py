@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from planner.report import FIGURES, read_result, replanning_line
+from planner.report import FIGURES, read_result, redrives_line, replanning_line
 from planner.scenarios import title_of
 from rearrange.command_line import OneLineParser
 from rearrange.scenes.registry import CLASSIC, DEFAULT_HOMES
@@ -124,6 +124,8 @@ def _details(summary: dict[str, Any]) -> str:
     planning, wrong = summary["planning_seconds"], summary["wrong_object"]
     replanning = summary.get("replanning")  # not in older files
     changed = f" {replanning_line(replanning).capitalize()}." if replanning else ""
+    if redrives := summary.get("redrives"):  # likewise
+        changed += f" {redrives_line(redrives).capitalize()}."
     return (
         f"- **{_named(summary)}** ({skills}). Failures: {failures or 'none'}. Wrong objects: "
         f"{wrong['wrong']} of {wrong['picks']} picks. Planning: median "

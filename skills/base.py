@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -54,6 +54,15 @@ class Skill(Protocol):
 
     def done(self, world: RearrangeEnv) -> bool:
         """Return whether the skill's own end condition holds, as far as it can observe."""
+        ...
+
+
+@runtime_checkable
+class ForeseeingSkill(Skill, Protocol):
+    """A skill that can tell before it begins whether it will succeed (skills.initiation)."""
+
+    def chance(self, world: RearrangeEnv, argument: SkillArgument) -> float | None:
+        """Return how likely it succeeds from here; None where it cannot tell."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from rearrange.tasks import make_task
 from rearrange.tasks.true_state import STATE
 from skills.base import SkillArgument
 from skills.endings import Ending, Stops
+from skills.initiation import InitiationSet, initiation_path, load_initiation
 from skills.modes import POLICY_SUFFIX
 from skills.observing import ObservingSkill, ending_of
 from skills.registry import all_specs, find, shipped_policy
@@ -135,6 +137,21 @@ class LearnedSkill(ObservingSkill):
         self._load(name, path, deterministic, ending_of(name))
         self.timeout = find(name).timeout
 
+    def chance(self, world: RearrangeEnv, argument: SkillArgument) -> float | None:
+        """Return how likely the skill succeeds from here, by what its policy sees; None where it cannot tell.
+
+        It is begun for that, and has to be begun again to act.
+        """
+        if self._initiation is None:
+            return None
+        self.reset(world, argument)
+        return self._initiation.chance(self._policy, self.observe())
+
+    @cached_property
+    def _initiation(self) -> InitiationSet | None:
+        """Read when it is first asked for: who asks nothing may leave an old one beside a new policy."""
+        return load_initiation(self.source) if initiation_path(self.source).is_file() else None
+
     def _load(self, name: str, path: str | Path, deterministic: bool, ending: type[Ending]) -> None:
         runner = PolicyRunner(path, deterministic)
         metadata = runner.policy.metadata
@@ -146,7 +163,7 @@ class LearnedSkill(ObservingSkill):
             )
         task = make_task(name, environments.task_config(), robot=find_robot(environments.robot))
         super().__init__(name, str(path), runner, task, environments.camera_size, ending)
-        self.environments = environments
+        self.environments, self._policy = environments, runner.policy
 
 
 class LearnedScenario(LearnedSkill):

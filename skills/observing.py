@@ -92,14 +92,17 @@ class ObservingSkill:
         if self.steps:
             self.late.after_step()
         if self.steps % self.pipeline.repeat == 0:
-            observation = {key: value[0] for key, value in self.late.observe().items()}
-            self.pipeline.take(self.runner.act(observation))
+            self.pipeline.take(self.runner.act(self.observe()))
         else:
             self.pipeline.repeated()
         self.steps += 1
         action = self.senses.mask(world, self.pipeline.physical())
         self.ending.watch(action)
         return action
+
+    def observe(self) -> dict[str, np.ndarray]:
+        """What its task observes now, as the policy is told it."""
+        return {key: value[0] for key, value in self.late.observe().items()}
 
     def done(self, world: RearrangeEnv) -> bool:
         """Return whether the skill is over, from what the robot can tell."""

@@ -21,6 +21,7 @@ EXEMPT: dict[str, str] = {  # file or folder -> why it may read the simulator's 
     "skills/start_kinds.py": "says of a start whether it needs a detour, for statistics",
     "skills/demonstrations.py": "plays oracles, for policies that imitate them",
     "skills/study.py": "draws starts in which the robot touches nothing; then a policy plays",
+    "skills/initiation/starts.py": "draws starts to learn from; what is learned sees what the policy sees",
     "planner/interactions.py": "the judge's rules: what has come about, for the record only",
     "planner/judge.py": "the judge: its findings leave it in the record alone",
     "planner/hand_offs.py": "records states as starts for training",
@@ -60,7 +61,8 @@ FACTS: tuple[Fact, ...] = (
         "PolicySenses.observe",
         ("policy",),
         "HAB's sensors, computed in `rearrange.tasks` and listed in docs/tasks.md. These are "
-        "depth image, joints, hand, cup, odometry, and what it was told in its own frame. Assumed: no noise",
+        "depth image, joints, hand, cup, odometry, and what it was told in its own frame. Assumed: no noise. "
+        "With `--redrive` the executive asks a skill for its chance to succeed, which it tells by these alone",
     ),
     Fact(
         "masks of its actions",

@@ -5,6 +5,7 @@ import pytest
 from planner.eval import main
 from planner.eval_options import parse, settings_from
 from planner.report import row_name
+from planner.rules import REDRIVES
 from rearrange.errors import UserError
 from skills import MODES
 from skills.command import run_command
@@ -13,6 +14,12 @@ from tests.helpers.refusals import refusal_of
 
 def limits(*words):
     return settings_from(parse(["tidy_house", *words])).executive.timeouts
+
+
+def test_drives_anew_where_it_is_asked_for():
+    asked = [[], ["--redrive"], ["--redrive", "5"]]
+    found = [settings_from(parse(["tidy_house", *words])).executive.redrives for words in asked]
+    assert found == [0, REDRIVES, 5]
 
 
 def test_skills_may_take_as_long_as_is_said():
@@ -44,6 +51,11 @@ def test_skills_may_take_as_long_as_is_said():
         (("--skills", "spa", "--timeouts", "own"), "TP-SPA (knowledge: robot)"),
         (("--skills", "mixed", "--replan"), "TP-SRL (mixed, replanning, knowledge: robot)"),
         (("--skills", "mixed", "--replan", "0"), "TP-SRL (mixed, knowledge: robot)"),
+        (
+            ("--skills", "learned", "--replan", "--redrive"),
+            "TP-SRL (replanning, drives anew, knowledge: robot)",
+        ),
+        (("--skills", "learned", "--redrive", "0"), "TP-SRL (knowledge: robot)"),
         (("--skills", "oracle", "--knowledge", "hab"), "oracle (knowledge: hab)"),
         (
             ("--skills", "learned", "--no-nav", "--replan", "3", "--knowledge", "privileged"),
@@ -87,6 +99,20 @@ def test_row_names_the_method(options, row):
             "--plan-only follows no plan: leave out --timeouts",
         ),
         (["tidy_house", "--replan", "-1"], "argument --replan: must be from 0 to"),
+        (["tidy_house", "--redrive", "-1"], "argument --redrive: must be from 0 to"),
+        (
+            ["tidy_house", "--no-nav", "--redrive"],
+            "--no-nav has no drives: leave --redrive out",
+        ),
+        (
+            ["tidy_house", "--plan-only", "--redrive"],
+            "--plan-only follows no plan: leave out --redrive",
+        ),
+        (
+            ["tidy_house", "--skills", "oracle", "--redrive"],
+            "--redrive: no skill can tell whether it will succeed: make that with python -m "
+            "skills.initiation SKILL, or leave it out",
+        ),
         (["tidy_house", "--seed", "-1"], "argument --seed: must be from 0 to"),
         (
             ["tidy_house", "--plan-only", "--video"],

@@ -4,8 +4,9 @@ import math
 import numpy as np
 import pytest
 
-from planner.executive import Executive, ExecutiveSettings
+from planner.executive import BACK_OFF_STEP, BACK_OFF_WAY, Executive
 from planner.record import missed_steps
+from planner.rules import ExecutiveSettings
 from rearrange.sim.base import NOTHING
 
 SKILL_STEPS = 3  # of a fake skill that ends by itself
@@ -275,3 +276,73 @@ def test_observers_are_told_which_steps_went_wrong(world, skills, task_and_plan)
     assert all(not moment.missed for moment in seen if moment.plan_index < pick)
     assert all(pick in moment.missed for moment in seen if moment.plan_index > pick)
     assert seen[-1].missed == missed_steps(execution.hand_offs) == wrong
+
+
+def foresee(skill, *chances):
+    """Lets a fake skill tell these chances, one each time it is asked; returns what it was asked."""
+    asked, left = [], list(chances)
+
+    def chance(world, argument):
+        asked.append((tuple(world.state.base_pose[0]), argument.target_index))
+        return left.pop(0)
+
+    skill.chance = chance
+    return asked
+
+
+def test_it_drives_anew_until_the_skill_would_succeed(run, world, skills):
+    asked = foresee(skills["pick"], 0.9, 0.1, 0.4, 0.5, *[None] * 3)
+    execution = run(redrives=3)
+    assert execution.success_at_end
+    assert [target for _, target in asked] == [0, 1, 1, 1, 2, 3, 4]
+    assert all(pose[0] == pytest.approx(0.4 + target) for pose, target in asked)  # by the thing
+    drives = [h.label for h in execution.hand_offs if h.skill == "navigate"]
+    assert drives[:6] == ["object_0", "goal_0", "object_1", "object_1", "object_1", "goal_1"]
+    backing = sum(action[8] < 0.0 for action in world.actions)
+    assert backing == 2 * round(BACK_OFF_WAY / BACK_OFF_STEP)
+    texts = [d.text for d in execution.decisions]
+    assert texts == [
+        f"pick object_1: chance {chance} from here; drives anew" for chance in ("0.10", "0.40")
+    ]
+    assert all(d.drives_anew and d.plan is None for d in execution.decisions)
+    assert [d.plan_index for d in execution.decisions] == [5, 5]
+
+
+def test_it_begins_all_the_same_when_no_drive_is_left(run, skills):
+    asked = foresee(skills["pick"], *[0.0] * 10)
+    execution = run(redrives=2)
+    assert execution.success_at_end
+    assert len(asked) == 10  # before each new drive; after the last there is nothing to choose
+    assert names(execution).count("navigate") == 20
+
+
+def test_nobody_is_asked_without_new_drives(run, skills):
+    asked = foresee(skills["pick"])
+    assert run().success_at_end
+    assert asked == []
+
+
+def test_a_new_drive_out_of_time_ends_nothing(run, skills):
+    foresee(skills["pick"], 0.1, 0.9, *[1.0] * 4)
+    navigate, done = skills["navigate"], skills["navigate"].done
+    navigate.done = lambda world: len(navigate.resets) != 2 and done(world)
+    execution = run(redrives=2)
+    assert [h.ending for h in execution.hand_offs if h.skill == "navigate"][:3] == [
+        "done",
+        "time-out",
+        "done",
+    ]
+    assert execution.success_at_end
+
+
+def test_a_blow_in_a_new_drive_ends_the_episode(run, world, skills):
+    foresee(skills["pick"], 0.1)
+    world.force_limit_at = 2 * SKILL_STEPS + 5
+    execution = run(redrives=2)
+    assert (execution.failure, execution.steps) == ("back_off: force limit", 2 * SKILL_STEPS + 5)
+
+
+def test_a_skill_that_follows_no_drive_begins_where_it_is(run, world, skills):
+    asked = foresee(skills["navigate"])  # drives follow what the arm did, or nothing
+    assert run(redrives=2).success_at_end
+    assert asked == []

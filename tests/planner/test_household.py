@@ -28,7 +28,8 @@ def test_skills_without_stages_are_trained_once():
         "train_open_cab",
         "train_close_fridge",
     ]
-    assert all(name.startswith("judge_") for name in names[5:])
+    assert names[5:7] == ["initiation_open_cab", "initiation_close_fridge"]
+    assert all(name.startswith("judge_") for name in names[7:])
     assert len(names) == len(set(names))
 
 
@@ -75,7 +76,11 @@ def test_each_job_comes_after_what_it_needs():
     assert {jobs[name] for name in learned} == {("train_pick_careful", "train_close_fridge")}
     assert jobs["train_pick"] == learned
     assert jobs["judge_pick"] == ("train_pick",)
-    assert jobs["judge_set_table"] == ("train_pick", "train_close_fridge")
+    trained = ("train_pick", "train_close_fridge")
+    assert jobs["judge_set_table"] == jobs["judge_set_table_replan"] == trained
+    assert jobs["initiation_pick"] == ("train_pick",)
+    foreseen = (*trained, "initiation_pick", "initiation_close_fridge")
+    assert jobs["judge_set_table_redrive"] == jobs["judge_set_table_replan_redrive"] == foreseen
     once = afters()
     assert once["judge_pick"] == ("train_pick_careful",)
     assert not set(learned) & set(once)
@@ -83,6 +88,20 @@ def test_each_job_comes_after_what_it_needs():
     for name, after in jobs.items():
         assert seen.issuperset(after), name
         seen.add(name)
+
+
+def test_initiation_sets_are_of_skills_that_follow_a_drive_and_know_the_true_state():
+    names = names_of("--skills", "navigate,pick,place")
+    assert [n for n in names if n.startswith("init")] == ["initiation_pick", "initiation_place"]
+    assert not any(n.startswith("init") for n in names_of("--skills", "pick", "sensors=depth"))
+    commands = commands_of("--skills", "pick", "--seed", "3", "--run", "r")
+    assert commands["initiation_pick"] == [
+        *("-m", "skills.initiation", "pick", "--checkpoint", "r/pick/policy.safetensors"),
+        *("--seed", "3", "--starts", "6000", "--json", "r/results/initiation_pick.json"),
+    ]
+    assert commands["judge_tidy_house_replan_redrive"][-4:] == [
+        *("--replan", "--redrive", "--ledger", "r/results/tidy_house_replan_redrive.json")
+    ]
 
 
 def test_all_is_shipped_at_the_end_where_that_is_asked_for():
@@ -131,7 +150,7 @@ def test_the_list_is_printed_and_nothing_run(capsys, tmp_path):
 def test_homes_and_robot_of_the_trainings_are_those_of_all_jobs():
     commands = commands_of("--skills", "pick", "--rounds", "2", "homes=classic", "robot=mast")
     for name, command in commands.items():
-        if not name.startswith("train"):
+        if not name.startswith(("train", "initiation")):  # a policy knows where it was trained
             assert command[command.index("--homes") + 1] == "classic", name
         if name.startswith("record"):
             assert command[command.index("--robot") + 1] == "mast"
@@ -178,7 +197,7 @@ def test_a_household_from_nothing_to_its_table(tmp_path):
     tiny += ["trainer.network.hidden_size=8", "trainer.network.visual_features=8"]
     tiny += ["trainer.tensorboard=false", "starts.share=0.5", STAGES]
     few = ["--skills", "pick", "--recordings", "1", "--episodes", "1", "--run", str(tmp_path)]
-    few += ["--chain-episodes", "1"]
+    few += ["--chain-episodes", "1", "--starts", "100"]
     few += ["--rounds", "2"]
     assert household.main([*few, *tiny]) == 0
     results = {path.name for path in (tmp_path / "results").iterdir()}

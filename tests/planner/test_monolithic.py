@@ -8,10 +8,10 @@ import pytest
 
 from planner import eval as command
 from planner import eval_options, page, scenarios, table
-from planner.executive import ExecutiveSettings
 from planner.interactions import bind
 from planner.monolithic import run_alone
 from planner.report import row_name
+from planner.rules import ExecutiveSettings
 from planner.scenarios import Stage
 from rearrange.errors import UserError
 from rearrange.scenes.apartment_kind import APARTMENT

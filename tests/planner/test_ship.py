@@ -36,6 +36,18 @@ def test_the_median_seed_is_shipped(tmp_path, capsys):
     assert "seed_1: 70.0 % over the skills" in capsys.readouterr().err
 
 
+def test_an_initiation_set_goes_with_its_policy(tmp_path):
+    run, home = finished_run(tmp_path / "seed_1", 0.9), tmp_path / "home"
+    (run / "pick" / "policy.initiation").write_bytes(b"new")
+    checkpoints = home / "data" / "checkpoints"
+    checkpoints.mkdir(parents=True)
+    for name in ("pick", "place"):
+        (checkpoints / f"{name}.initiation").write_bytes(b"old")
+    assert ship.main([str(run), "--to", str(home)]) == 0
+    assert (checkpoints / "pick.initiation").read_bytes() == b"new"
+    assert not (checkpoints / "place.initiation").exists()  # the former policy's
+
+
 def test_results_of_other_policies_are_left_out(tmp_path, capsys):
     run, home = finished_run(tmp_path / "seed_1", 0.9), tmp_path / "home"
     for name, content in (("set_table", b"seed_1"), ("tidy_house", b"another")):

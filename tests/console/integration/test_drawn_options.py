@@ -45,6 +45,7 @@ GOOD = {  # what has to stand before the options
     "planner.eval": ["tidy_house"],
     "planner.page": [FILE],
     "skills.study": ["emergent_navigation"],
+    "skills.initiation.__main__": ["pick"],
     "ver.eval": ["run"],
     "ver.league.rate": ["run"],
     "ver.league.train": ["game"],

@@ -2,8 +2,9 @@
 
 import pytest
 
-from planner.executive import Executive, ExecutiveSettings
+from planner.executive import Executive
 from planner.interactions import without_navigation
+from planner.rules import ExecutiveSettings
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim.base import NOTHING
 from tests.helpers.planner_fakes import WIDE_OPEN, FakeSkill, planned

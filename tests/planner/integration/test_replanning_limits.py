@@ -2,8 +2,9 @@
 
 import pytest
 
-from planner.executive import LOOK_STEPS, ExecutiveSettings
+from planner.executive import LOOK_STEPS
 from planner.record import missed_steps
+from planner.rules import ExecutiveSettings
 from skills.knowledge import Truth
 from tests.helpers.planner_fakes import make_episode, with_receptacles
 from tests.helpers.planner_faults import (

@@ -100,7 +100,7 @@ def ship(run: Path, to: Path, skills: Sequence[str]) -> list[Path]:
         What was written.
     """
     results = {path: _result(path) for path in sorted(run.glob("results/*.json"))}
-    pairs = []
+    pairs, former = [], []
     for name in skills:
         for suffix in (".safetensors", ".json"):
             source = (run / name / POLICY).with_suffix(suffix)
@@ -112,7 +112,9 @@ def ship(run: Path, to: Path, skills: Sequence[str]) -> list[Path]:
         if source.is_file():
             pairs.append((source, target))
         else:
-            target.unlink(missing_ok=True)  # it is of the former policy
+            former.append(target)  # it is of the former policy
+    for path in former:
+        path.unlink(missing_ok=True)
     written = [_copy(*pair) for pair in pairs]
     written += [path for name in skills for path in _ship_hand_offs(run, to / "data", name)]
     lying = {checksum(path) for path in (to / "data" / "checkpoints").glob("*.safetensors")}

@@ -148,6 +148,7 @@ def main(arguments: Sequence[str]) -> int:
     """Learn it, write it, and judge it."""
     options = parse(arguments)
     path = options.checkpoint
+    torch.set_num_threads(1)  # sums of others would come in another order
     check_metadata(path, read_metadata(path), options.skill)
     origin = made(
         "skills.initiation", arguments, what=f"initiation set of {options.skill}",

@@ -22,7 +22,7 @@ CLEAN = (
         "experiments",
         "examples",
     ),
-    *("scripts", "skills/*.py", "skills/specs", "skills/knowledge"),
+    *("scripts", "skills/*.py", "skills/specs", "skills/knowledge", "skills/initiation"),
 )
 NOT_YET = ("sim", "tasks", "robot", "scenes")  # of rearrange
 

@@ -95,9 +95,9 @@ def logistic(values: np.ndarray, ended: np.ndarray) -> np.ndarray:
 
 
 def area_under_curve(chances: np.ndarray, ended: np.ndarray) -> float:
-    """How often a start that ended well has the higher chance than one that did not; equal ones count half.
+    """Share of pairs, of which one ended well and one ill, where the first has the higher chance.
 
-    NaN where all ended alike.
+    Equal chances count half. NaN where all ended alike.
     """
     well, ill = chances[ended > 0], chances[ended == 0]
     if not len(well) or not len(ill):

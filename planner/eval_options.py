@@ -28,7 +28,6 @@ from rearrange.command_line import (
 from rearrange.errors import UserError
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.tasks import household_names
-from skills.initiation import initiation_path
 from skills.knowledge import DEFAULT_LEVEL, LEVELS, check_level
 from skills.learned import check_metadata
 from skills.library import robot_of, skill_sources
@@ -143,8 +142,8 @@ def _add_executive(parser: argparse.ArgumentParser) -> None:
         const=REDRIVES,
         default=0,
         metavar="N",
-        help=f"at most N new drives (default {REDRIVES}) before a skill that would hardly succeed from where "
-        "the last one ended (skills.initiation); not TP-SRL's",
+        help=f"at most N new drives (default {REDRIVES}) where one ran out of time, or before a skill that "
+        "would hardly succeed from where it ended (skills.initiation); not TP-SRL's",
     )
     parser.add_argument(
         "--least-chance",
@@ -234,18 +233,11 @@ def _check_files(options: argparse.Namespace) -> None:
 
 
 def check_policies(settings: EvaluationSettings) -> None:
-    """Raise a UserError for a policy of another skill than it shall play, or if none tells what is asked."""
-    tells = False
+    """Raise a UserError for a policy that has learned another skill than it shall play."""
     for name, source in skill_sources(settings.skills, settings.task).items():
         if isinstance(source, Path):
             learned = settings.task if name == MONOLITHIC else name
             check_metadata(source, read_metadata(source), learned)
-            tells |= initiation_path(source).is_file()
-    if settings.executive.redrives and not tells:
-        raise UserError(
-            "--redrive: no skill can tell whether it will succeed: make that with python -m skills.initiation "
-            "SKILL, or leave it out"
-        )
 
 
 def settings_from(options: argparse.Namespace) -> EvaluationSettings:

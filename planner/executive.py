@@ -3,9 +3,9 @@
 It knows skills by name only. Whether a skill is over is the skill's own judgement (from what the
 robot observes) or a time-out; whether it did what was meant is judged in `judge.py` from the true state,
 for the record only, so that a wrong pick goes as unnoticed as it would on a robot. With a `Replanner` the
-robot looks at every hand-off itself and may walk on over a new plan. With `redrives` it asks a skill before it
-begins whether it would succeed, and drives anew if not. What it may know is said and given by
-`skills.knowledge`.
+robot looks at every hand-off itself and may walk on over a new plan. With `redrives` it drives anew where a
+drive ran out of time, and where the next skill, which it asks, would hardly succeed. What it may know is said
+and given by `skills.knowledge`.
 """
 
 from __future__ import annotations
@@ -135,9 +135,9 @@ class _Run:
     def step(self, index: int) -> bool:
         """Runs a step of the plan and folds the arm; True where the episode ends with it."""
         call, replanner = self.calls[index], self._replanner
-        if self._drives_anew(index):
+        if self._corrects_drive(index):
             return True
-        stopped = self._run_skill(index, call.skill, self._settings.rule(call.skill))
+        stopped = self._drive(index) if call.effect == "arrives" else self._run_call(index)
         if stopped or (self._is_last(index) and (replanner is None or self._is_late())):
             return stopped
         ended = self._last
@@ -145,7 +145,30 @@ class _Run:
             return True
         return replanner is not None and self._replan(index, replanner, ended)
 
-    def _drives_anew(self, index: int) -> bool:
+    def _run_call(self, index: int) -> bool:
+        skill = self.calls[index].skill
+        return self._run_skill(index, skill, self._settings.rule(skill))
+
+    def _drive(self, index: int) -> bool:
+        """Drives, and anew where that ran out of time; True where the episode ends.
+
+        Where a new plan is left that mends it.
+        """
+        call, replanner = self.calls[index], self._replanner
+        rule = self._settings.rule(call.skill)
+        if rule.timeout_ends and (replanner is None or not replanner.may_replan):
+            for _ in range(self._settings.redrives):
+                if self._run_skill(index, call.skill, replace(rule, timeout_ends=False)):
+                    return True
+                if self._last.ending != "time-out":
+                    return False
+                found = f"{call.skill} {call.label}: time-out after {self._last.steps} steps"
+                self._note_drive(index, found)
+                if self._run_skill(index, REARM, REARM_RULE) or self._back_off(index):
+                    return True
+        return self._run_call(index)
+
+    def _corrects_drive(self, index: int) -> bool:
         """Drives anew where the skill would hardly succeed from where it is; True where the episode ends.
 
         The robot backs off first, as for a new plan.
@@ -154,13 +177,12 @@ class _Run:
         skill, drive = self._skills[call.skill], self.calls[index - 1] if index else None
         if drive is None or drive.effect != "arrives" or not isinstance(skill, ForeseeingSkill):
             return False
-        rule = SkillRule(self._settings.rule(drive.skill).grip, timeout_ends=False)
+        rule = replace(self._settings.rule(drive.skill), timeout_ends=False)
         for _ in range(self._settings.redrives):
             chance = skill.chance(self._world, self._told(call.argument))
             if chance is None or chance >= self._settings.least_chance:
                 break
-            text = f"{call.skill} {call.label}: chance {chance:.2f} from here; drives anew"
-            self._decisions.append(Decision(self._steps, index, text, None, drives_anew=True))
+            self._note_drive(index, f"{call.skill} {call.label}: chance {chance:.2f} from here")
             if (
                 self._back_off(index - 1)
                 or self._run_skill(index - 1, drive.skill, rule)
@@ -168,6 +190,10 @@ class _Run:
             ):
                 return True
         return False
+
+    def _note_drive(self, index: int, why: str) -> None:
+        text = f"{why}; drives anew"
+        self._decisions.append(Decision(self._steps, index, text, None, drives_anew=True))
 
     def _replan(self, index: int, replanner: Replanner, ended: _End) -> bool:
         """Looks at what was done, and changes the plan if need be; True where the episode ends."""

@@ -58,7 +58,7 @@ class Decision:
         plan_index: Step of the plan that was just done.
         text: Why and how to go on, in words.
         plan: The new plan; None: the old one went on.
-        drives_anew: Before its next step, from where that would hardly have succeeded.
+        drives_anew: As a drive ran out of time, or the next skill would hardly have succeeded.
     """
 
     step: int

@@ -37,8 +37,8 @@ class ExecutiveSettings:
         max_steps: Step limit of the episode.
         wait_steps: Steps of standing still between the last skill and the stop.
         navigate_timeout_ends: False: a navigation that timed out hands over where it is.
-        redrives: New drives before a skill, at most, where its initiation set (skills.initiation) tells that it
-            would hardly succeed from where the last one ended.
+        redrives: New drives, at most, where one ran out of time, and before a skill whose initiation set
+            (skills.initiation) tells that it would hardly succeed from where the last one ended.
         least_chance: Of success, with which a skill begins although a new drive would be left.
         stop_mask_distance: Navigate's stop counts only this near to its target [m].
         timeouts: Skill -> steps, where the skill's own time-out shall not apply.

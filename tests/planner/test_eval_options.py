@@ -119,11 +119,6 @@ def test_row_names_the_method(options, row):
             ["tidy_house", "--plan-only", "--redrive"],
             "--plan-only follows no plan: leave out --redrive",
         ),
-        (
-            ["tidy_house", "--skills", "oracle", "--redrive"],
-            "--redrive: no skill can tell whether it will succeed: make that with python -m "
-            "skills.initiation SKILL, or leave it out",
-        ),
         (["tidy_house", "--seed", "-1"], "argument --seed: must be from 0 to"),
         (
             ["tidy_house", "--plan-only", "--video"],

@@ -321,6 +321,32 @@ def test_how_likely_it_has_to_be_is_a_setting(run, skills):
     assert [d.plan_index for d in run(redrives=1, least_chance=0.75).decisions] == [1]
 
 
+def test_a_drive_out_of_time_is_driven_anew(run, world, skills):
+    navigate, done = skills["navigate"], skills["navigate"].done
+    navigate.done = lambda world: len(navigate.resets) not in (2, 3) and done(world)
+    execution = run(redrives=2)
+    assert execution.success_at_end
+    drives = [(h.label, h.ending) for h in execution.hand_offs if h.skill == "navigate"]
+    assert drives[:5] == [
+        ("object_0", "done"),
+        *[("goal_0", "time-out")] * 2,
+        ("goal_0", "done"),
+        ("object_1", "done"),
+    ]
+    texts = [d.text for d in execution.decisions]
+    assert texts == ["navigate goal_0: time-out after 10 steps; drives anew"] * 2
+    backing = sum(action[8] < 0.0 for action in world.actions)
+    assert backing == 2 * round(BACK_OFF_WAY / BACK_OFF_STEP)
+
+
+def test_the_last_drive_out_of_time_ends_the_episode(run, skills):
+    skills["navigate"].never_done = (1,)
+    execution = run(redrives=2)
+    assert execution.failure == "navigate: time-out"
+    assert names(execution).count("navigate") == 2 + 3
+    assert len(execution.decisions) == 2
+
+
 def test_nobody_is_asked_without_new_drives(run, skills):
     asked = foresee(skills["pick"])
     assert run().success_at_end

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from planner.executive import BACK_OFF_STEP, BACK_OFF_WAY, LOOK_STEPS
+from planner.rules import ExecutiveSettings
 from rearrange.scenes.apartment_kind import APARTMENT
 from skills.knowledge import Truth
 from tests.helpers.planner_fakes import (
@@ -306,3 +307,20 @@ def test_the_camera_turns_to_what_was_placed(follow, world):
     turns = [action[9] for action in world.actions if action[9] != 0.0]
     assert turns[0] == pytest.approx(-0.0833)
     assert len(turns) == LOOK_STEPS  # this world's base does not turn
+
+
+def test_a_drive_out_of_time_is_mended_by_a_new_plan_where_one_is_left(follow, skills):
+    navigate, done = skills["navigate"], skills["navigate"].done
+    navigate.misses = (1,)
+    navigate.done = lambda world: len(navigate.resets) != 3 and done(world)
+
+    def arrive_at_last(world, argument):
+        if len(navigate.resets) > 3:
+            navigate.effect(world, argument)
+
+    navigate.wrong = arrive_at_last
+    execution = follow(executive=ExecutiveSettings(redrives=2))
+    assert_all_done(execution)
+    (decision,) = execution.decisions
+    assert decision.plan is not None
+    assert not decision.drives_anew

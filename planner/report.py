@@ -219,7 +219,7 @@ def replanning_line(replanning: dict[str, Any]) -> str:
 def redrives_line(redrives: dict[str, int]) -> str:
     """Sum up the limit and use of new drives in one line."""
     return (
-        f"driving anew, at most {redrives['limit']} times before a skill: "
+        f"driving anew, at most {redrives['limit']} times in a row: "
         f"{redrives['drives']} in {counted(redrives['episodes'], 'episode')}"
     )
 

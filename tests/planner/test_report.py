@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from planner.report import FIGURES, episode_table, read_result
+from planner.report import FIGURES, episode_table, read_result, redrives_line
 from tests.helpers.planner_runs import run_json
 
 
@@ -23,6 +23,17 @@ def test_the_ledger_has_one_short_row_of_every_episode(tmp_path):
     assert slim["full_task"] == full["full_task"]
     assert str(tmp_path) not in path.read_text()
     assert read_result(path, FIGURES) == slim
+
+
+def test_new_drives_are_counted(tmp_path, stage):
+    navigate, done = stage.skills["navigate"], stage.skills["navigate"].done
+    navigate.done = lambda world: len(navigate.resets) not in (2, 5) and done(world)
+    result = run_json(tmp_path, "--episodes", "2", "--redrive", "3")
+    assert result["redrives"] == {"limit": 3, "drives": 2, "episodes": 1}
+    assert result["executive"]["redrives"] == 3
+    line = "driving anew, at most 3 times in a row: 2 in 1 episode"
+    assert redrives_line(result["redrives"]) == line
+    assert run_json(tmp_path, "--episodes", "1")["redrives"] is None
 
 
 def test_an_empty_table_says_what_it_waits_for():

@@ -76,12 +76,21 @@ def test_rows_say_whether_plans_were_changed(tmp_path, capsys):
     files = [
         written(tmp_path, "tidy_house", "TP-SRL", [0.8, 0.7], replanning=None),
         written(tmp_path, "tidy_house", "TP-SRL (replanning)", [0.9, 0.8], replanning=replanning),
+        written(
+            tmp_path,
+            "tidy_house",
+            "TP-SRL (drives anew)",
+            [0.9, 0.8],
+            redrives={"limit": 2, "drives": 7, "episodes": 5},
+        ),
     ]
     assert main(files) == 0
     page = capsys.readouterr().out
     assert "| TP-SRL (replanning) | 100 |" in page
     line = "Replanning, at most 5 new plans: 7 in 4 episodes."
     assert page.count("Replanning, at") == page.count(line) == 1
+    line = "Driving anew, at most 2 times in a row: 7 in 5 episodes."
+    assert page.count("Driving anew, at") == page.count(line) == 1
 
 
 @pytest.mark.parametrize(

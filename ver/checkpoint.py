@@ -52,7 +52,7 @@ def save_policy(
         metadata: Whatever else the caller wants to keep, as JSON-able values.
     """
     header = _describe(policy) | _about(config, metadata)
-    tensors = {f"policy/{name}": _halved(tensor) for name, tensor in policy.state_dict().items()}
+    tensors = {f"policy/{name}": halved(tensor) for name, tensor in policy.state_dict().items()}
     write_file(path, tensors, header, POLICY_FORMAT)
     text = json.dumps(header, indent=2)
     write_atomically(Path(path).with_suffix(".json"), text.encode())
@@ -359,7 +359,7 @@ def _about(config: dict[str, Any] | None, metadata: dict[str, Any] | None) -> di
     return {"config": without_private_folders(config or {}), "metadata": metadata or {}}
 
 
-def _halved(tensor: Tensor) -> Tensor:
+def halved(tensor: Tensor) -> Tensor:
     """A matrix as half floats. Vectors stay as they are: counts and squares exceed what halves hold."""
     half = tensor.half()
     return half if tensor.ndim > 1 and bool(half.isfinite().all()) else tensor

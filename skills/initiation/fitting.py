@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from scipy.stats import mannwhitneyu
 from torch import Tensor
 from torch.nn import functional
 
@@ -102,5 +103,4 @@ def area_under_curve(chances: np.ndarray, ended: np.ndarray) -> float:
     well, ill = chances[ended > 0], chances[ended == 0]
     if not len(well) or not len(ill):
         return float("nan")
-    above = well[:, None] - ill[None, :]
-    return float(((above > 0) + 0.5 * (above == 0)).mean())
+    return float(mannwhitneyu(well, ill).statistic) / (len(well) * len(ill))

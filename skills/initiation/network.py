@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from rearrange.errors import UserError
 from skills.provenance import checksum
-from ver.checkpoint import load_weights, read_file, write_file
+from ver.checkpoint import halved, load_weights, read_file, write_file
 from ver.networks.policy import ActorCritic
 
 FORMAT = "initiation-1"
@@ -79,11 +79,8 @@ def save_initiation(learned: InitiationSet, policy: Path, told: dict[str, Any]) 
     """Write the initiation set of a policy's file beside it, with what is to be told of it; returns where."""
     path = initiation_path(policy)
     header = {"policy": checksum(policy), **told}
-    halved = {  # matrices as policies' files have them
-        name: tensor.half() if tensor.dim() > 1 else tensor
-        for name, tensor in learned.state_dict().items()
-    }
-    write_file(path, halved, header, FORMAT)
+    tensors = {name: halved(tensor) for name, tensor in learned.state_dict().items()}
+    write_file(path, tensors, header, FORMAT)
     return path
 
 

@@ -17,8 +17,9 @@ from typing import Any
 
 from live.controls import LAST
 from planner.replanning import NEW_PLANS
+from planner.rules import REDRIVES
 from rearrange.caching import first_start
-from rearrange.command_line import OneLineParser
+from rearrange.command_line import OneLineParser, refuse
 from rearrange.errors import UserError
 from rearrange.scenes.registry import check_split
 from rearrange.tasks import household_names
@@ -51,6 +52,10 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument(
         "--replan", type=int, nargs="?", const=NEW_PLANS, default=0, metavar="N",
         help=f"at most N new plans in an episode of a chore ({NEW_PLANS}); see planner.eval",
+    )  # fmt: skip
+    parser.add_argument(
+        "--redrive", type=int, nargs="?", const=REDRIVES, default=0, metavar="N",
+        help=f"at most N new drives in a row ({REDRIVES}), likewise; see planner.eval",
     )  # fmt: skip
     parser.add_argument("--episode", type=int, default=0, metavar="N", help="the first (0)")
     parser.add_argument("--episodes", type=int, default=0, help="end after so many; 0: never")
@@ -90,10 +95,11 @@ def _check(options: Any) -> None:
         if options.watch and getattr(options, name) != unsaid:
             option = name.replace("_", "-")
             raise UserError(f"--{option} is for worlds of this command's own: leave it out")
-    if options.replan and not plans:
-        raise UserError("--replan is for chores by plan: leave it out")
+    if not plans:
+        refuse(options, "{option} is for chores by plan: leave it out", replan=0, redrive=0)
     for name, low, high in (
         ("replan", 0, 100),
+        ("redrive", 0, 100),
         ("episode", 0, LAST),
         ("episodes", 0, 10**9),
         ("port", 1, LAST_PORT),
@@ -166,7 +172,8 @@ def _serve(options: Any, page: Any) -> None:
         offer(result, page, page.controls.episodes, page.pace.leave)
     else:
         episodes = Episodes.find(options.task, options.split, options.dataset)
-        agent = make_agent(options.agent, episodes, page, options.policy, options.replan)
+        mended = options.replan, options.redrive
+        agent = make_agent(options.agent, episodes, page, options.policy, *mended)
     print(f"{address}   shows {title_of(options)}; Ctrl-C ends it{first_start()}", flush=True)
     play_all(agent, page, options.episode, options.episodes)
 

@@ -17,6 +17,7 @@ from live.steering import Steering
 from planner.evaluation import EpisodeRunner, EvaluationSettings
 from planner.record import Moment
 from planner.replanning import ReplanSettings
+from planner.rules import ExecutiveSettings
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.robot import find_robot
@@ -49,7 +50,12 @@ class Agent(Protocol):
 
 
 def make_agent(
-    name: str, episodes: Episodes, page: Any, policy: Path | None = None, new_plans: int = 0
+    name: str,
+    episodes: Episodes,
+    page: Any,
+    policy: Path | None = None,
+    new_plans: int = 0,
+    redrives: int = 0,
 ) -> Agent:
     """An agent in a task.
 
@@ -59,6 +65,7 @@ def make_agent(
         page: Where "drive" puts what it is steered by, see `live.page.Page`.
         policy: Checkpoint of "policy"; None: the shipped one.
         new_plans: In an episode of a chore, at most.
+        redrives: New drives in a row, likewise; see `planner.rules.ExecutiveSettings`.
 
     Raises:
         UserError: It cannot do the task.
@@ -76,8 +83,15 @@ def make_agent(
         return Player(episodes.asked, RandomPlayer(task, split))
     if task in household_names() and policy is None:
         skills = {"oracle": "oracle", "policy": "learned"}[name]
-        settings = EvaluationSettings(task, split=split, skills=skills, dataset=episodes.file)
-        return Planner(replace(settings, replanning=ReplanSettings(limit=new_plans)))
+        settings = EvaluationSettings(
+            task,
+            split=split,
+            skills=skills,
+            dataset=episodes.file,
+            executive=ExecutiveSettings(redrives=redrives),
+            replanning=ReplanSettings(limit=new_plans),
+        )
+        return Planner(settings)
     if name == "oracle":
         return Player(episodes.asked, OraclePlayer(task, split))
     path = policy or shipped_policy(task, CHECKPOINTS)

@@ -42,3 +42,13 @@ def test_a_policy_of_another_task_is_refused():
     episodes = Episodes.find("pick", "val", None)
     with pytest.raises(UserError, match="holds a policy of another task than pick"):
         make_agent("policy", episodes, None, CHECKPOINTS / "place.safetensors")
+
+
+def test_new_plans_and_new_drives_are_the_executives(monkeypatch):
+    asked = []
+    monkeypatch.setattr("live.agents.EpisodeRunner", asked.append)
+    episodes = Episodes.find("tidy_house", "val", None)
+    make_agent("policy", episodes, None)
+    make_agent("policy", episodes, None, None, 3, 2)
+    mended = [(each.replanning.limit, each.executive.redrives) for each in asked]
+    assert mended == [(0, 0), (3, 2)]

@@ -23,6 +23,8 @@ from tests.helpers.refusals import refusal_of
         (["pick", "--replan"], "--replan is for chores by plan"),
         (["tidy_house", "--agent", "drive", "--replan", "2"], "--replan is for chores by plan"),
         (["tidy_house", "--replan", "101"], "--replan must be from 0 to 100"),
+        (["pick", "--redrive"], "--redrive is for chores by plan"),
+        (["tidy_house", "--redrive", "101"], "--redrive must be from 0 to 100"),
         (["--watch", "runs/pick", "--pause-at", "9"], "--pause-at is for worlds of this command"),
         (["--watch", "runs/pick", "--episodes", "9"], "--episodes is for worlds of this command"),
         (["--watch", "runs/pick", "--agent", "zero"], "--agent is for a TASK"),

@@ -121,6 +121,14 @@ class NavigateConfig:
             "not hold the base up. Then the next skill cannot reach what is behind it"
         ),
     )
+    shut_coasting: float = setting(
+        0.0,
+        hab=0.0,
+        about=(
+            "steps by which a door that falls shut when stop is called is taken to go on. A fridge's door that was "
+            "pushed by 1 rad/s goes on for 0.7 rad, and nobody is charged"
+        ),
+    )
     goal_distance: float = setting(1.5, hab=1.5, about="base to goal at success, less than [m]")
     stop_distance: float = setting(
         2.0,
@@ -243,14 +251,14 @@ def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -
     rewards.stop = -config.wrong_stop_penalty * wrong_stop
     rewards.linger = -config.linger_penalty * (there and not stop)
     shut = pushed_shut(memory.previous_joints, world.articulated_joints)
-    rewards.shut = -config.shut_penalty * shut
+    ends = stop and (there or config.wrong_stop_ends)
+    rewards.shut = -config.shut_penalty * shut * (1.0 + config.shut_coasting * ends)
     rewards.force = force_reward
     rewards.success = config.success_bonus * success
     rewards.slack = -config.slack
     failures.stopped_early = wrong_stop
     failures.dropped, failures.force_limit = dropped, exceeded
     outcome.success = success
-    ends = stop and (there or config.wrong_stop_ends)
     outcome.terminated = ends or dropped or exceeded
     memory.previous_way_left, memory.previous_angle = memory.way_left, angle
     copy_into(memory.previous_joints, world.articulated_joints)

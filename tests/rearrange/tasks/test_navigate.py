@@ -102,6 +102,22 @@ def test_pushing_doors_shut_costs_if_asked(begin, make_state):
     assert shut(1.4, 0.2) == 0.0
 
 
+def test_what_falls_shut_when_stop_is_called_goes_on(begin, make_state):
+    task = begin(shut_penalty=2.0, shut_coasting=16.0)
+    action = np.full((2, 11), -1.0)
+
+    def shut(door):
+        joints = [[door, 0.0, 0.0, 0.0, 0.0], [0.0] * 5]
+        state = make_state(2, base_pose=[(0, 0, 0), (0, 0, 0)], articulated_joints=joints)
+        return float(task.evaluate(state, action).rewards["shut"][0])
+
+    shut(1.5)
+    assert shut(1.47) == pytest.approx(-0.06)
+    action[0, -1] = 1.0  # stop
+    assert shut(1.44) == pytest.approx(-0.06 * 17)
+    assert shut(1.45) == 0.0
+
+
 def test_turning_across_the_back_is_measured_the_short_way(begin, step, rewards_of):
     task = begin(pose=(5.0, 0, math.pi - 0.1))
     assert rewards_of(step(task, (5.0, 0.0, -math.pi + 0.3))) == near(turn=0.2)

@@ -103,12 +103,12 @@ def test_pushing_doors_shut_costs_if_asked(begin, make_state):
 
 
 def test_what_falls_shut_when_stop_is_called_goes_on(begin, make_state):
-    task = begin(shut_penalty=2.0, shut_coasting=16.0)
+    task = begin(pose=(4.6, 0, 0), shut_penalty=2.0, shut_coasting=16.0)
     action = np.full((2, 11), -1.0)
 
     def shut(door):
         joints = [[door, 0.0, 0.0, 0.0, 0.0], [0.0] * 5]
-        state = make_state(2, base_pose=[(0, 0, 0), (0, 0, 0)], articulated_joints=joints)
+        state = make_state(2, base_pose=[(4.6, 0, 0), (0, 0, 0)], articulated_joints=joints)
         return float(task.evaluate(state, action).rewards["shut"][0])
 
     shut(1.5)

@@ -38,8 +38,8 @@ from rearrange.tasks.base import (
     ForceConfig,
     each_world,
     feel_force,
-    pushed_shut,
 )
+from rearrange.tasks.disturbance import pushed_shut
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, no_room, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, gps_compass, is_holding, polar

@@ -35,8 +35,8 @@ from rearrange.tasks.base import (
     each_world,
     feel_force,
     keep_base,
-    pushed_shut,
 )
+from rearrange.tasks.disturbance import pushed_shut
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, no_room, sample_arm
 from rearrange.tasks.sensors import (

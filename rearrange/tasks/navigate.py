@@ -33,12 +33,7 @@ from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING, SimState
-from rearrange.tasks.base import (
-    ActionConfig,
-    ForceConfig,
-    each_world,
-    feel_force,
-)
+from rearrange.tasks.base import ActionConfig, ForceConfig, each_world, feel_force
 from rearrange.tasks.disturbance import pushed_shut
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, no_room, sample_arm

@@ -136,7 +136,6 @@ def _distance(world: Any, memory: Any, holding: bool) -> float:
 def _begin(world: Any, memory: Any, config: Any) -> None:
     for k in range(len(memory.objects_start)):
         copy_into(memory.objects_start[k], world.object_position[k])
-    memory.previous_moved = 0.0
     memory.was_holding = world.held_object == memory.slot
     memory.previous_distance = _distance(world, memory, memory.was_holding)
 

@@ -29,6 +29,7 @@ def checkout(tmp_path):
     return tmp_path / "checkout"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("ensurepip") is None, reason="needs python3-venv")
 def test_an_environment_without_pip_is_healed(checkout):
     venv.create(checkout / ".venv", with_pip=False)  # as one that is interrupted leaves it

@@ -56,7 +56,7 @@ def test_a_run_is_asked_to_end_when_time_is_up(tmp_path):
         f"signal.signal(signal.SIGINT, lambda *_: sys.exit({INTERRUPTED}))\n"
         "time.sleep(600)\nprint('slept')"
     )
-    tensor_worlds._call([sys.executable, "-c", body], str(tmp_path), 0.1)
+    tensor_worlds._call([sys.executable, "-c", body], str(tmp_path), 0.04)
     assert (tmp_path / "log.txt").read_text() == ""
 
 

@@ -108,7 +108,7 @@ def trainings(quick):
     return found.values()
 
 
-@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("quick", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_settings_of_trainings_are_allowed(quick):
     for arm in trainings(quick):
         if isinstance(arm, Training):

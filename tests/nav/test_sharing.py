@@ -136,7 +136,7 @@ def test_after_ctrl_c_in_a_wait_the_same_scenes_come(share):
         slow.tick()
     timer.join()
     slow.tick()
-    assert watch(slow, 14) == watch(prompt, 20)[6:]
+    assert watch(slow, 8) == watch(prompt, 14)[6:]
 
 
 def test_a_scene_that_cannot_be_loaded_is_told_when_its_step_comes(share):
@@ -250,6 +250,7 @@ def test_nor_in_our_homes(task, monkeypatch, walled):
         made.start(0, made.sample(scene, rng))
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_in_mid_episode_with_its_scenes(folder):
     env = vector(ScanEpisodes("pointnav", "", str(folder)), agents=3)
     order = Numbered(5)

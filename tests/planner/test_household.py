@@ -105,14 +105,14 @@ def test_initiation_sets_are_of_skills_that_follow_a_drive_and_know_the_true_sta
 
 
 def test_all_is_shipped_at_the_end_where_that_is_asked_for():
-    commands = commands_of("--run", "r", "--ship")
+    jobs = household.household(household.parse(["--run", "r", "--ship"]))
+    commands = {job.name: list(job.arguments) for job in jobs}
     assert list(commands)[-1] == "ship"
     assert commands["ship"][:3] == ["-m", "planner.ship", "r"]
     some = commands_of("--run", "r", "--ship", "--skills", "pick,place")
     assert some["ship"][3:] == ["--skills", "pick,place"]
-    job = household.household(household.parse(["--run", "r", "--ship"]))[-1]
-    assert set(job.after) == set(commands) - {"ship"}
-    assert "ship" not in commands_of("--run", "r")
+    assert set(jobs[-1].after) == set(commands) - {"ship"}
+    assert "ship" not in commands_of("--run", "r", "--skills", "pick")
 
 
 def test_settings_go_to_every_training():

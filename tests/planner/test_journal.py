@@ -49,7 +49,7 @@ def kill_at(monkeypatch):
     return kill_at
 
 
-@pytest.mark.parametrize("torn", [b"", b'{"index": 2, "layo'])
+@pytest.mark.parametrize("torn", [pytest.param(b"", marks=pytest.mark.slow), b'{"index": 2, "layo'])
 def test_a_killed_evaluation_goes_on(stage, evaluate, kill_at, tmp_path, capsys, torn):
     stage.skills["pick"].misses = (3,)
     undisturbed = evaluate("--episodes", "4", name="other.json")

@@ -22,6 +22,7 @@ def test_an_episode_that_goes_on_has_a_line():
     assert running.lines({2}) == [told]
 
 
+@pytest.mark.slow
 def test_other_processes_tell_of_theirs():
     running = RunningEpisodes(2)
     context = multiprocessing.get_context("spawn")

@@ -14,6 +14,7 @@ from skills.provenance import checksum
 from skills.summary import summarise
 
 
+@pytest.mark.slow
 def test_figures_do_not_depend_on_the_number_of_workers(pick_checkpoint, tmp_path):
     records = []
     for workers in ("1", "2"):

@@ -278,9 +278,9 @@ def play(arguments, count=2):
 
 
 def test_baselines_and_the_oracle_play_objectnav(one_floor):
-    for policy in ("oracle", "frontier", "random"):
-        results = play(["objectnav", "--policy", policy])
-        assert play(["objectnav", "--policy", policy]) == results
+    for policy, count in (("oracle", 2), ("frontier", 1), ("random", 1)):
+        results = play(["objectnav", "--policy", policy], count)
+        assert play(["objectnav", "--policy", policy], count) == results
         assert {"success", "spl", "soft_spl", "distance_to_goal"} <= results[0].keys()
         if policy == "oracle":
             assert [result["success"] for result in results] == [1.0, 1.0]
@@ -329,6 +329,7 @@ def test_pointnav_trains_on_tensors_and_goes_on(tmp_path, one_floor):
     assert evaluation.main(["pointnav", *words, "--json", str(tmp_path / "told.json")]) == 0
 
 
+@pytest.mark.slow
 def test_objectnav_trains_and_is_evaluated(tmp_path, one_floor):
     run = tmp_path / "run"
     assert train.main(["objectnav", *TINY, f"run={run}"]) == 0

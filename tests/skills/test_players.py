@@ -11,11 +11,14 @@ from skills.eval_options import task_changes
 from skills.players import BLIND, OWN, SWAPPED, OraclePlayer, PolicyPlayer, RandomPlayer
 from skills.summary import causes_of
 
+SHORT = {"max_steps": 30}
+
 
 def test_swapped_images_are_those_of_another_world(pick_checkpoint, monkeypatch):
     told = {}
     for swapped in (False, True):
-        player = PolicyPlayer(str(pick_checkpoint), True, "val", "swapped" if swapped else "own")
+        images = "swapped" if swapped else "own"
+        player = PolicyPlayer(str(pick_checkpoint), True, "val", images, SHORT)
         act, seen = player.runner.act, []
 
         def record(observation, act=act, seen=seen):
@@ -36,14 +39,14 @@ def test_swapped_images_are_those_of_another_world(pick_checkpoint, monkeypatch)
 
 
 def test_the_same_seed_swaps_in_the_same_images(pick_checkpoint):
-    player = PolicyPlayer(str(pick_checkpoint), False, "val", images="swapped")
+    player = PolicyPlayer(str(pick_checkpoint), False, "val", "swapped", SHORT)
     once = player.play(5, None)
     player.play(6, None)
     assert player.play(5, None) == once
 
 
 def test_observers_see_every_step(pick_checkpoint):
-    player, seen = PolicyPlayer(str(pick_checkpoint), True, "val"), []
+    player, seen = PolicyPlayer(str(pick_checkpoint), True, "val", changes=SHORT), []
     metrics = player.play(3, None, lambda world: seen.append(world.elapsed_steps))
     assert seen == list(range(1, int(metrics["length"]) + 1))
     assert player.play(3, None) == metrics
@@ -65,7 +68,7 @@ def test_a_number_in_a_group_leaves_the_others_as_the_policy_has_them(make_check
 
 
 def test_the_blind_see_one_image_always(pick_checkpoint, monkeypatch):
-    player = PolicyPlayer(str(pick_checkpoint), True, "val", images="blind")
+    player = PolicyPlayer(str(pick_checkpoint), True, "val", "blind", SHORT)
     act, seen = player.runner.act, []
 
     def record(observation):

@@ -25,6 +25,7 @@ def squares(count: int, rng: np.random.Generator) -> Pictures:
     return Pictures(rgb, np.ones((count, 16, 16, 1), np.float16), labels)
 
 
+@pytest.mark.slow
 def test_it_learns_what_a_colour_tells():
     rng = np.random.default_rng(0)
     found = judge(learn(squares(256, rng), 20, 1), squares(64, rng))

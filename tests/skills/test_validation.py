@@ -78,6 +78,7 @@ def test_a_film_shows_the_beginning_of_an_episode(tmp_path, monkeypatch):
     assert imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "film.mp4"))[0] == 3
 
 
+@pytest.mark.slow
 def test_without_being_asked_nothing_is_judged(tmp_path):
     assert main(["pick", *TINY, f"run={tmp_path}"]) == 0
     assert not (tmp_path / LOG).exists()

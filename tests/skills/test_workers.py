@@ -48,6 +48,7 @@ def test_trouble_in_a_worker_ends_all_with_one_line(trouble, told):
         list(play_in_workers(partial(Doubler, trouble), [(i,) for i in range(3)], 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )

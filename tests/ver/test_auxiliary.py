@@ -12,6 +12,7 @@ from ver.config import CPCAConfig, NetworkConfig, PPOConfig
 from ver.errors import UserError
 from ver.mini_batches import pack
 from ver.ppo import PPO
+from tests.helpers.drawn import part_of
 
 BOX = spaces.Box(-2, 2, (2,), np.float32)
 MIXED = spaces.Tuple([BOX, spaces.Discrete(3)])
@@ -68,7 +69,7 @@ def slow_loss(cpca, order, outputs, images, actions, negatives):
     return torch.stack(terms).mean()
 
 
-@settings(max_examples=25)
+@settings(max_examples=part_of(25))
 @given(
     st.lists(st.integers(1, 7), min_size=1, max_size=4).filter(lambda lengths: max(lengths) > 1),
     st.integers(1, 5),
@@ -170,7 +171,10 @@ def test_gradients_reach_all_networks_the_core_and_the_images():
 
 @pytest.mark.parametrize(
     ("space", "shuffled"),
-    [(BOX, False), (spaces.Discrete(4), False), (MIXED, False), (MIXED, True)],
+    [
+        *(pytest.param(one, False, marks=pytest.mark.slow) for one in (BOX, spaces.Discrete(4))),
+        *((MIXED, False), (MIXED, True)),
+    ],
 )
 def test_learns_a_future_that_the_actions_decide(space, shuffled):
     """Each image shows the last action; the core's output says nothing. Chance is 2 log 2."""

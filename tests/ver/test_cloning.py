@@ -48,7 +48,10 @@ def error_of(policy: ActorCritic, shown: Demonstrations) -> tuple[float, float]:
 
 @pytest.mark.parametrize(
     ("core", "remember"),
-    [("none", False), ("lstm", True), pytest.param("gru", True, marks=pytest.mark.slow)],
+    [
+        ("none", False),
+        *(pytest.param(core, True, marks=pytest.mark.slow) for core in ("lstm", "gru")),
+    ],
 )
 def test_a_policy_learns_what_is_shown(core, remember):
     shown, policy = show(remember), make_policy(core)

@@ -166,20 +166,20 @@ def test_adam_is_pytorchs_to_the_bit():
     assert not torch.equal(one, torch.full((3, 4), 3.0))
 
 
-@pytest.mark.parametrize("name", ["adam", "lamb"])
-def test_first_step_of_a_process_does_not_import_the_compiler(name):
-    program = f"""
+def test_first_step_of_a_process_does_not_import_the_compiler():
+    program = """
 import sys, torch
 from ver.config import PPOConfig
 from ver.optimisers import make_optimiser
-parameter = torch.nn.Parameter(torch.ones(2, 2))
-optimiser = make_optimiser(PPOConfig(optimizer="{name}"), [parameter])
-optimiser.zero_grad()
-parameter.grad = torch.ones(2, 2)
-optimiser.step()
-optimiser.load_state_dict(optimiser.state_dict())
-assert not torch.equal(parameter, torch.ones(2, 2))
-print("torch._dynamo" in sys.modules)
+for name in ("adam", "lamb"):
+    parameter = torch.nn.Parameter(torch.ones(2, 2))
+    optimiser = make_optimiser(PPOConfig(optimizer=name), [parameter])
+    optimiser.zero_grad()
+    parameter.grad = torch.ones(2, 2)
+    optimiser.step()
+    optimiser.load_state_dict(optimiser.state_dict())
+    assert not torch.equal(parameter, torch.ones(2, 2))
+    print("torch._dynamo" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout == "False\n", done.stderr
+    assert done.stdout == "False\nFalse\n", done.stderr

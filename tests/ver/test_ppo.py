@@ -17,6 +17,7 @@ from ver.errors import UserError
 from ver.experience import make_experience
 from ver.mini_batches import cut_mini_batches
 from ver.ppo import PPO
+from tests.helpers.drawn import part_of
 
 
 @pytest.mark.parametrize(("target", "learned"), [(50.0, True), (-50.0, True), (50.0, False)])
@@ -40,7 +41,7 @@ def test_learning_keeps_the_entropy_coefficient_at_its_bound(target, bound):
     assert ppo.entropy.value == pytest.approx(bound, rel=1e-6)
 
 
-@hypothesis.settings(max_examples=25)
+@hypothesis.settings(max_examples=part_of(25))
 @hypothesis.given(
     core=st.sampled_from(["lstm", "gru", "none", "residual"]),
     layers=st.integers(1, 2),
@@ -73,7 +74,7 @@ def test_packed_evaluation_equals_acting_step_by_step(core, layers, seed, longes
         )
 
 
-@hypothesis.settings(max_examples=15)
+@hypothesis.settings(max_examples=part_of(15))
 @hypothesis.given(
     core=st.sampled_from(["lstm", "gru", "none", "residual"]),
     seed=st.integers(0, 99),

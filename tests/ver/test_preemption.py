@@ -175,7 +175,7 @@ class AfterSteps(Preemption):
         self.full = full
 
 
-@pytest.mark.parametrize("inference_workers", [1, 2])
+@pytest.mark.parametrize("inference_workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_collection_ends_early_with_any_number_of_inference_workers(inference_workers):
     workers = f"collect.num_inference_workers={inference_workers}"
     config = small_run(workers, "collect.rollout_length=64")

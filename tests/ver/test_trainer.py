@@ -57,6 +57,7 @@ def test_learns_to_remember_a_cue_and_the_exported_policy_does_too(tmp_path):
     assert total / 20 > 0.95
 
 
+@pytest.mark.slow
 def test_learns_to_aim_and_press_at_once_and_the_exported_policy_does_too(tmp_path):
     config = small_run(
         "collect.num_environments=16",
@@ -127,7 +128,7 @@ def test_the_scaled_rate_knows_how_many_steps_an_update_has(tmp_path):
         ("nover", 1),
         pytest.param("nover", 2, marks=pytest.mark.slow),
         ("ddppo", 1),
-        ("htsrl", 2),
+        pytest.param("htsrl", 2, marks=pytest.mark.slow),
         ("batched", 1),
     ],
 )
@@ -194,7 +195,7 @@ def _check_on_policy(policy, buffer, version) -> None:
     np.testing.assert_allclose(log_probs, buffer.log_probs[rows], rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "lamb"])
+@pytest.mark.parametrize("optimizer", ["adam", pytest.param("lamb", marks=pytest.mark.slow)])
 def test_resume_restores_everything(tmp_path, optimizer):
     chosen = f"ppo.optimizer={optimizer}"
     trainer = Trainer(small_run("total_steps=120", chosen), toy_environments.make_cue, tmp_path)

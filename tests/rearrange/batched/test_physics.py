@@ -66,11 +66,12 @@ def random_action(rng, grip):
     return action
 
 
-def test_thirty_steps_of_the_same_actions_end_in_the_same_poses(pair):
+@pytest.mark.parametrize("steps", [9, pytest.param(30, marks=pytest.mark.slow)])
+def test_steps_of_the_same_actions_end_in_the_same_poses(pair, steps):
     pair.reset()
     start = pair.assert_agree(1e-6)
     rng = np.random.default_rng(0)
-    for k in range(30):
+    for k in range(steps):
         if k % 6 == 0:
             action = random_action(rng, 1.0)
         pair.step(action)

@@ -77,7 +77,7 @@ sampling.VARIATION_COUNT = 1
 starts = RecordedStarts([{RECORDED!r}], 0.5)
 env = RearrangeEnv("place", None, "train", SimulatorConfig(camera_size=12), starts=starts)
 found = []
-for seed in range(20):
+for seed in range(8):
     env.reset(seed=seed)
     found.append([env.episode.episode_id, env.state.worlds.tobytes().hex()])
 print(json.dumps(found))
@@ -98,17 +98,17 @@ def test_the_same_seed_gives_the_same_start_whatever_failed_before():
     env = RearrangeEnv("place", PlaceConfig(max_steps=3), "train", small, starts=starts)
     env.reset(seed=1000)
     failures = 0
-    for _ in range(60):
+    for _ in range(24):
         _, _, terminated, truncated, info = env.step(env.action_space.sample())
         if terminated or truncated:
             failures += not info["metrics"]["success"]
             env.reset()
-    assert failures >= 20
+    assert failures >= 8
     recorded = 0
     for seed, (episode_id, state) in enumerate(json.loads(done.stdout)):
         env.reset(seed=seed)
         assert env.episode.episode_id == episode_id
         assert env.state.worlds.tobytes().hex() == state
         recorded += "/" in episode_id
-    assert 0 < recorded < 20
+    assert 0 < recorded < 8
     env.close()

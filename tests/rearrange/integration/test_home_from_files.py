@@ -28,7 +28,10 @@ def path(tmp_path_factory):
         yield found
 
 
-@pytest.mark.parametrize("task", ["pick", "place", "open_cab", "close_fridge"])
+@pytest.mark.parametrize(
+    "task",
+    ["pick", "close_fridge", *(pytest.param(t, marks=pytest.mark.slow) for t in ("place", "open_cab"))],
+)
 def test_episodes_are_sampled_and_played(path, task):
     env = RearrangeEnv(task, split="val", simulator=SMALL, homes=path)
     observation, _ = env.reset(seed=0)

@@ -68,12 +68,14 @@ def ptx():
     return found
 
 
+@pytest.mark.slow
 def test_both_compile_without_a_gpu(ptx):
     for text in ptx.values():
         assert ".target sm_90" in text
         assert "call" not in text  # all is inlined
 
 
+@pytest.mark.slow
 def test_a_pixel_takes_single_precision(ptx):
     assert ".f64" in ptx["prepare"]
     assert ".f64" not in ptx["draw"]

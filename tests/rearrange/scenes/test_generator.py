@@ -126,6 +126,7 @@ def test_heights_are_those_of_homes():
         assert 0.84 <= heights["sink"] <= 0.90
 
 
+@pytest.mark.slow
 def test_an_apartment_that_is_seldom_drawn_is_made():
     """Among 128 worlds that train Pick one was in it, and ended."""
     rejected: Counter[str] = Counter()

@@ -141,6 +141,7 @@ def stopped_with_a_batch(collector) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_an_inference_worker_that_hangs_with_a_batch_ends_the_run():
     collector = start(toy_environments.make_reach, "collect.num_inference_workers=2")
     stopped, end = False, time.monotonic() + 150.0

@@ -15,6 +15,7 @@ from ver.config import NetworkConfig
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
+from tests.helpers.drawn import part_of
 
 
 def lose_some_held_back(world, engine, rng, rate: float) -> None:
@@ -47,7 +48,7 @@ def make(n: int, length: int, rollouts: int, system: str = "ver"):
 
 
 @pytest.mark.parametrize("system", ["ver", "nover", "ddppo"])  # nover with overlap is htsrl
-@settings(max_examples=40)
+@settings(max_examples=part_of(40))
 @given(data=st.data())
 def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(system, data):
     n = data.draw(st.integers(1, 4), label="environments")

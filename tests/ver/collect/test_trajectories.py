@@ -14,6 +14,7 @@ from ver.config import NetworkConfig
 from ver.experience import make_experience
 from ver.networks.policy import ActorCritic
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
+from tests.helpers.drawn import part_of
 
 NOBODY_CLAIMED = np.zeros(9, np.uint8)
 
@@ -81,7 +82,7 @@ def test_a_slow_learner_makes_collection_wait_for_its_slots():
     assert engine.serve(0.0) == 2
 
 
-@settings(max_examples=25)
+@settings(max_examples=part_of(25))
 @given(data=st.data())
 def test_each_step_is_learned_from_once_dropped_or_still_under_way(data):
     n = data.draw(st.integers(1, 4), label="environments")

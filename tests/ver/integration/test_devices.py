@@ -127,11 +127,12 @@ WAYS = {
 }
 
 
-# The fast suite tries what shares most between processes; the others on a CPU are tested beside their systems
+# The fast suite tries what environments' processes share; the others on a CPU are tested beside their systems
+QUICK = "ver alone"
 CASES = [
     *(pytest.param(way, "cuda", marks=GPU) for way in WAYS),
-    *(pytest.param(way, AS_ON_A_GPU, marks=pytest.mark.slow) for way in list(WAYS)[1:]),
-    (next(iter(WAYS)), AS_ON_A_GPU),
+    *(pytest.param(way, AS_ON_A_GPU, marks=pytest.mark.slow) for way in WAYS if way != QUICK),
+    (QUICK, AS_ON_A_GPU),
 ]
 
 
@@ -165,7 +166,7 @@ def test_every_system_trains_and_its_processes_end_by_themselves(
     assert "Traceback" not in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("mixed", ["none", "bfloat16"])
+@pytest.mark.parametrize("mixed", ["none", pytest.param("bfloat16", marks=pytest.mark.slow)])
 def test_a_checkpoint_goes_on_on_the_cpu(tmp_path, mixed, device):
     words = (f"network.mixed_precision={mixed}", "system=batched", *PICTURES)
     first = Trainer(
@@ -213,6 +214,7 @@ print(json.dumps([numbers, [g.tolist() for g in gradients], group.gather(1), gro
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["cpu", pytest.param("cuda", marks=GPU)])
 def test_one_rank_alone_averages_over_nccl_where_it_has_a_gpu(tmp_path, where):
     (tmp_path / "alone.py").write_text(ALONE.format(device=where))

@@ -15,10 +15,11 @@ import torch
 
 from benchmarks.faulty_environments import Trails
 from tests.helpers import ROOT
+from tests.helpers.late_worker import slow_to_ask
 from tests.helpers.small_runs import curve
 from tests.helpers.unrepeatable import Unrepeatable
 from ver.checkpoint import load_policy
-from ver.collect import environment_processes, environment_worker
+from ver.collect import environment_processes
 from ver.collect.inference import InferenceEngine
 from ver.config import FORMER_DEFAULTS, TrainerConfig, merge_config
 from ver.errors import UserError, WriteError
@@ -75,7 +76,7 @@ def test_two_runs_are_the_same(tmp_path, uninterrupted):
         assert (tmp_path / name).read_bytes() == (whole / name).read_bytes()
 
 
-@pytest.mark.parametrize("system", ["ver", "nover"])
+@pytest.mark.parametrize("system", ["ver", pytest.param("nover", marks=pytest.mark.slow)])
 def test_two_deterministic_runs_are_the_same(tmp_path, uninterrupted, system):
     """Whoever comes first, all are waited for."""
     overrides = ("deterministic=true", "collect.min_requests=0", f"system={system}")
@@ -89,7 +90,7 @@ def test_two_deterministic_runs_are_the_same(tmp_path, uninterrupted, system):
 def test_two_runs_whose_gradients_are_summed_over_threads_are_the_same(tmp_path):
     files = []
     for name in "ab":
-        Trainer(lockstep("learner_threads=3", "ppo.epochs=2"), Trails(), tmp_path / name).train()
+        Trainer(lockstep("learner_threads=3", "ppo.epochs=2", f"total_steps={N * 17 * 3}"), Trails(), tmp_path / name).train()
         files.append((tmp_path / name / "policy.safetensors").read_bytes())
     assert files[0] == files[1]
 
@@ -100,8 +101,9 @@ def test_two_runs_whose_gradients_are_summed_over_threads_are_the_same(tmp_path)
         pytest.param(["ver"], marks=pytest.mark.slow),
         pytest.param(["nover"], marks=pytest.mark.slow),
         ["ddppo", "nover", "ver"],
-        ["batched", "ver"],
-        ["batched"],
+        # The fast suite has these in tests/ver/collect/systems/test_batched.py
+        pytest.param(["batched", "ver"], marks=pytest.mark.slow),
+        pytest.param(["batched"], marks=pytest.mark.slow),
     ],
 )
 def test_resuming_equals_not_stopping_bitwise(tmp_path, uninterrupted, systems):
@@ -121,6 +123,7 @@ def test_resuming_equals_not_stopping_bitwise(tmp_path, uninterrupted, systems):
     check_same(tmp_path, trainer, uninterrupted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "delay"),
     [pytest.param("SIGTERM", 0.0, marks=pytest.mark.slow), ("SIGTERM", 0.03), ("SIGKILL", 0.05)],
@@ -176,21 +179,9 @@ def test_a_worker_is_ready_only_once_its_requests_are_there(tmp_path, monkeypatc
         replay(engine)
 
     monkeypatch.setattr(InferenceEngine, "replay", check)
-    monkeypatch.setattr(environment_processes, "run_environment_worker", _slow_to_ask)
+    monkeypatch.setattr(environment_processes, "run_environment_worker", slow_to_ask)
     Trainer(lockstep(f"total_steps={N * 17 * 2}"), Unrepeatable(), tmp_path).train()
     np.testing.assert_array_equal(told[0], [1] * N)
-
-
-def _slow_to_ask(spec):
-    flush = environment_worker.EnvironmentWorker.flush
-
-    def late(worker):
-        environment_worker.EnvironmentWorker.flush = flush  # once
-        time.sleep(0.2)
-        flush(worker)
-
-    environment_worker.EnvironmentWorker.flush = late
-    environment_worker.run_environment_worker(spec)
 
 
 def test_another_number_of_environments_starts_new_episodes(tmp_path):
@@ -210,8 +201,7 @@ def test_another_number_of_environments_starts_new_episodes(tmp_path):
     "damage",
     [
         "flip",
-        "header",
-        *(pytest.param(each, marks=pytest.mark.slow) for each in ("cut", "description")),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("header", "cut", "description")),
     ],
 )
 def test_a_corrupt_checkpoint_falls_back_to_the_one_before(tmp_path, capsys, damage, uninterrupted):
@@ -230,12 +220,14 @@ def test_a_corrupt_checkpoint_falls_back_to_the_one_before(tmp_path, capsys, dam
     else:
         content[content.index(b"environment_seed") + 3] ^= 1
     newest.write_bytes(content)
+    (tmp_path / "checkpoints" / ".half-written.tmp").write_text("cut sh")
     trainer = Trainer(lockstep(), Trails(), tmp_path)
     assert trainer.steps == N * 17 * 2
     error = capsys.readouterr().err
     assert newest.name in error
     assert "Falling back" in error
     assert error.count("\n") == 1
+    assert not (tmp_path / "checkpoints" / ".half-written.tmp").exists()
     trainer.train()
     check_same(tmp_path, trainer, uninterrupted)
 

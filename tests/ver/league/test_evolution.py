@@ -44,8 +44,8 @@ def test_settings_go_there_and_back():
 
 
 def test_a_league_evolves_while_it_trains(tmp_path):
-    evolve = EvolutionConfig(every=256, metric="score")
-    league = quick_league(tmp_path, "total_steps=1024", policies=3, evolve=evolve)
+    evolve = EvolutionConfig(every=128, metric="score")
+    league = quick_league(tmp_path, "total_steps=512", policies=3, evolve=evolve)
     taken = []
     for number, trainer in enumerate(league.trainers):
         take_over = trainer.take_over

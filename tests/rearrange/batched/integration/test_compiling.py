@@ -10,7 +10,13 @@ pytest.importorskip("mujoco_warp")
 HOPPER = 90  # compute capability 9.0
 
 
-@pytest.mark.parametrize("name", ["kernels", "contact_kernels", "copy_kernels", "floor_kernels"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("kernels", marks=pytest.mark.slow),
+        *("contact_kernels", "copy_kernels", "floor_kernels"),
+    ],
+)
 def test_kernels_compile_without_a_gpu(name, tmp_path):
     module = import_module(f"rearrange.batched.{name}")
     wp.compile_aot_module(module, arch=HOPPER, module_dir=str(tmp_path), use_ptx=True)

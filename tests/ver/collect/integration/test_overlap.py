@@ -24,7 +24,7 @@ def settings(*overrides: str) -> TrainerConfig:
 @pytest.mark.parametrize(
     ("overrides", "inference_workers"),
     [
-        ("collect.overlap=true", 2),
+        pytest.param("collect.overlap=true", 2, marks=pytest.mark.slow),
         pytest.param("collect.overlap=true", 1, marks=pytest.mark.slow),
         ("system=htsrl", 1),
     ],

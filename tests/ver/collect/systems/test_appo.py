@@ -77,6 +77,7 @@ def test_collection_goes_on_while_nobody_asks_and_each_step_knows_its_weights():
     assert nothing_is_left()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "overrides", [[], pytest.param(["collect.num_inference_workers=2"], marks=pytest.mark.slow)]
 )

@@ -24,6 +24,7 @@ from ver.networks.policy import ActorCritic
 from ver.random_state import seed_everything
 from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
 from ver.trainer import Trainer
+from tests.helpers.drawn import part_of
 
 
 def make_collector(chronicle, n: int, length: int, *overrides: str) -> BatchedCollector:
@@ -42,7 +43,7 @@ def make_collector(chronicle, n: int, length: int, *overrides: str) -> BatchedCo
     return BatchedCollector(config, chronicle, policy, 5)
 
 
-@settings(max_examples=25)
+@settings(max_examples=part_of(25))
 @given(st.data())
 def test_each_step_is_learned_from_once_with_its_true_reward_whatever_is_lost(data):
     n = data.draw(st.integers(1, 4), label="environments")
@@ -159,7 +160,7 @@ def run(system: str, directory: Path, n: int, make_env, total: int, *overrides: 
     return Trainer(config, make_env, directory)
 
 
-@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("n", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_it_learns_bitwise_what_ver_in_lockstep_does(tmp_path, n):
     make = toy_environments.make_clockwork
     trainers = [
@@ -178,7 +179,13 @@ def test_it_learns_bitwise_what_ver_in_lockstep_does(tmp_path, n):
     assert 3 <= rows[-1]["episode/reached"] == rows[-1]["episode/episode_length"] <= 9
 
 
-@pytest.mark.parametrize("make", [toy_environments.make_clockwork, toy_environments.make_picture])
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(toy_environments.make_clockwork, marks=pytest.mark.slow),
+        toy_environments.make_picture,
+    ],
+)
 def test_it_learns_from_tensors_bitwise_what_it_does_from_arrays(tmp_path, make):
     learned = []
     for name, worlds in (("arrays", make), ("tensors", OnDevice(make))):
@@ -209,6 +216,7 @@ def test_tensors_of_another_device_are_refused():
         make_collector(worlds, 2, 8)
 
 
+@pytest.mark.slow
 def test_learns_to_remember_a_cue(tmp_path):
     trainer = run(
         "batched",

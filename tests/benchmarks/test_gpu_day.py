@@ -12,12 +12,14 @@ from benchmarks.gpu_day import main
 from benchmarks.gpu_steps import STEPS, Step
 from skills.command import USER_ERRORS
 
+# As skills.provenance tells a command, which takes a second to import
 WRITES = """
-import json, pathlib, sys
-from skills.provenance import command_line
+import json, pathlib, shlex, sys
+from ver.public import without_private_folders
 words = sys.argv[1:]
 path = words[words.index("--json") + 1]
-commit, command = {commit!r}, command_line(pathlib.Path(sys.argv[0]).stem, words)
+commit, module = {commit!r}, pathlib.Path(sys.argv[0]).stem
+command = f"python -m {{module}} {{shlex.join(without_private_folders(words))}}"
 json.dump({{"made": {{"commit": commit, "command": command}}, "words": words}}, open(path, "w"))
 """
 COMMIT = "0123456789"

@@ -4,6 +4,8 @@ import multiprocessing
 from functools import partial
 from types import SimpleNamespace
 
+import pytest
+
 from planner.record import Moment
 from planner.running import RunningEpisodes
 

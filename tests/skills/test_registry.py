@@ -11,8 +11,9 @@ import pytest
 
 from rearrange.errors import UserError
 from rearrange.gym_ids import GROUP
-from rearrange.tasks import TASKS
+from rearrange.tasks import TASKS, unregister_task
 from skills import find, registry, skill_names
+from skills.completeness import missing
 from skills.oracle.skill import begin_oracle
 from tests.helpers import ROOT
 
@@ -67,7 +68,19 @@ def run(installed, cwd, *words, how="-m"):
     return done.stdout
 
 
-def test_another_packages_skill_is_found_and_lacks_nothing(installed, tmp_path):
+def test_another_packages_skill_is_found_and_lacks_nothing(installed, monkeypatch):
+    for folder in installed["PYTHONPATH"].split(os.pathsep):
+        monkeypatch.syspath_prepend(folder)
+    monkeypatch.setattr(registry, "_found", {})  # as in a process that has not asked yet
+    try:
+        assert skill_names() == (*registry.built_in(), "retrieve")
+        assert missing(find("retrieve")) == []
+    finally:
+        unregister_task("retrieve")
+
+
+@pytest.mark.slow
+def test_the_command_finds_it_too(installed, tmp_path):
     lines = run(installed, tmp_path, "skills.specs", "--check").splitlines()
     assert lines == [f"{name}: complete" for name in (*registry.built_in(), "retrieve")]
 

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional
 
+from tests.helpers.drawn import part_of
 from tests.helpers.ppo_updates import filled, norm, one_update
 from ver.auxiliary import CPCA, draw_negatives
 from ver.config import CPCAConfig, NetworkConfig, PPOConfig
 from ver.errors import UserError
 from ver.mini_batches import pack
 from ver.ppo import PPO
-from tests.helpers.drawn import part_of
 
 BOX = spaces.Box(-2, 2, (2,), np.float32)
 MIXED = spaces.Tuple([BOX, spaces.Discrete(3)])

@@ -52,6 +52,30 @@ def ranks(
         process.communicate()
 
 
+def by_hand(
+    directory: Path, what: str, *overrides: str, stdout: int = subprocess.PIPE
+) -> list[subprocess.Popen]:
+    """Two ranks of the program without torchrun, which takes seconds to start: as on different machines."""
+    environment = os.environ | {
+        "PYTHONPATH": with_packages(),
+        "OMP_NUM_THREADS": "1",
+        "WORLD_SIZE": "2",
+        "MASTER_ADDR": "localhost",
+        "MASTER_PORT": str(free_port()),
+    }
+    return [
+        subprocess.Popen(
+            [sys.executable, str(PROGRAM), what, str(directory), *overrides],
+            cwd=ROOT,
+            env=environment | {"RANK": str(rank)},
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in (0, 1)
+    ]
+
+
 def results(directory: Path) -> list[dict]:
     return [json.loads((directory / f"rank_{rank}.json").read_text()) for rank in (0, 1)]
 
@@ -100,9 +124,15 @@ def checked(tmp_path_factory) -> list[dict]:
     """Results of one launch, which takes many seconds; each with the run's directory and output."""
     overrides = ["total_steps=900", "distributed.preemption=optimal"]
     directory = tmp_path_factory.mktemp("check")
-    with ranks(directory, "check", *overrides) as process:
-        output, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, output
+    processes = by_hand(directory, "check", *overrides)
+    try:
+        told = [process.communicate(timeout=120) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+    assert [process.returncode for process in processes] == [0, 0], told
+    output = "".join(said for said, _ in told)
     return [result | {"run": directory / "run", "output": output} for result in results(directory)]
 
 
@@ -216,27 +246,8 @@ def test_training_goes_on_after_a_rank_was_killed(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("victim", [0, 1])
 def test_ranks_that_are_left_alone_end_by_themselves(tmp_path, victim):
-    # Without torchrun's help: each rank is started by hand, as on different machines.
-    environment = os.environ | {
-        "PYTHONPATH": str(ROOT),
-        "OMP_NUM_THREADS": "1",
-        "WORLD_SIZE": "2",
-        "MASTER_ADDR": "localhost",
-        "MASTER_PORT": str(free_port()),
-    }
-    command = [sys.executable, str(PROGRAM), "train", str(tmp_path), "total_steps=1000000"]
-    command.append("distributed.timeout_s=10")
-    processes = [
-        subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=environment | {"RANK": str(rank)},
-            stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            text=True,
-        )
-        for rank in (0, 1)
-    ]
+    settings = "total_steps=1000000", "distributed.timeout_s=10"
+    processes = by_hand(tmp_path, "train", *settings, stdout=subprocess.DEVNULL)
     try:
         checkpoints = tmp_path / "run" / "checkpoints"
         assert wait_until(lambda: any(checkpoints.glob("*.safetensors")), 60)

@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
+from tests.helpers.drawn import part_of
 from tests.helpers.plain_ppo import plain_loss
 from tests.helpers.ppo_updates import filled, norm, one_update
 from ver.config import (
@@ -17,7 +18,6 @@ from ver.errors import UserError
 from ver.experience import make_experience
 from ver.mini_batches import cut_mini_batches
 from ver.ppo import PPO
-from tests.helpers.drawn import part_of
 
 
 @pytest.mark.parametrize(("target", "learned"), [(50.0, True), (-50.0, True), (50.0, False)])

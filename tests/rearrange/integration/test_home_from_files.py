@@ -30,7 +30,11 @@ def path(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "task",
-    ["pick", "close_fridge", *(pytest.param(t, marks=pytest.mark.slow) for t in ("place", "open_cab"))],
+    [
+        "pick",
+        "close_fridge",
+        *(pytest.param(t, marks=pytest.mark.slow) for t in ("place", "open_cab")),
+    ],
 )
 def test_episodes_are_sampled_and_played(path, task):
     env = RearrangeEnv(task, split="val", simulator=SMALL, homes=path)

@@ -6,6 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.drawn import part_of
 from tests.helpers.engine_world import ACTIONS, OBSERVATIONS, World
 from tests.helpers.true_steps import Step, check_rollout
 from ver.collect.in_flight import newest_steps, put_newest_steps
@@ -15,7 +16,6 @@ from ver.config import NetworkConfig
 from ver.networks.policy import ActorCritic
 from ver.rollout import RolloutBuffer
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
-from tests.helpers.drawn import part_of
 
 
 def lose_some_held_back(world, engine, rng, rate: float) -> None:

@@ -5,6 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.drawn import part_of
 from tests.helpers.engine_world import ACTIONS, OBSERVATIONS, World
 from tests.helpers.true_steps import GAMMA, LAMBDA, reference_returns
 from ver.collect.inference import BatchLimits, InferenceEngine
@@ -14,7 +15,6 @@ from ver.config import NetworkConfig
 from ver.experience import make_experience
 from ver.networks.policy import ActorCritic
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
-from tests.helpers.drawn import part_of
 
 NOBODY_CLAIMED = np.zeros(9, np.uint8)
 

@@ -90,7 +90,11 @@ def test_two_deterministic_runs_are_the_same(tmp_path, uninterrupted, system):
 def test_two_runs_whose_gradients_are_summed_over_threads_are_the_same(tmp_path):
     files = []
     for name in "ab":
-        Trainer(lockstep("learner_threads=3", "ppo.epochs=2", f"total_steps={N * 17 * 3}"), Trails(), tmp_path / name).train()
+        Trainer(
+            lockstep("learner_threads=3", "ppo.epochs=2", f"total_steps={N * 17 * 3}"),
+            Trails(),
+            tmp_path / name,
+        ).train()
         files.append((tmp_path / name / "policy.safetensors").read_bytes())
     assert files[0] == files[1]
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.faulty_environments import Trails
 from tests.helpers import toy_environments
 from tests.helpers.chronicle import ACTIONS, OBSERVATIONS, Chronicle, ChronicledWorlds
+from tests.helpers.drawn import part_of
 from tests.helpers.small_runs import curve, small_run
 from tests.helpers.tensor_worlds import OnDevice, TensorWorlds
 from tests.helpers.true_steps import check_rollout
@@ -24,7 +25,6 @@ from ver.networks.policy import ActorCritic
 from ver.random_state import seed_everything
 from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
 from ver.trainer import Trainer
-from tests.helpers.drawn import part_of
 
 
 def make_collector(chronicle, n: int, length: int, *overrides: str) -> BatchedCollector:

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
-import pytest
+from functools import lru_cache
+from types import SimpleNamespace
 
-from planner import scenarios
+import pytest
+from unified_planning.io import PDDLReader
+
+from planner import problem, scenarios
 from planner.executive import Executive
 from planner.problem import build_problem, drawers_of
 from planner.replanning import Replanner, ReplanSettings
@@ -17,6 +21,18 @@ from tests.helpers.planner_fakes import (
     make_table_episode,
 )
 from tests.helpers.planner_faults import NearSighted
+
+
+@lru_cache(maxsize=256)
+def _read(domain, text):
+    return PDDLReader().parse_problem_string(domain, text)
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch):
+    """A PDDL text that was read already is not read again: that took most of the time of these tests."""
+    reader = SimpleNamespace(parse_problem_string=lambda *texts: _read(*texts).clone())
+    monkeypatch.setattr(problem, "_reader", lambda: reader)
 
 
 @pytest.fixture

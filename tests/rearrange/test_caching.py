@@ -44,8 +44,58 @@ FILES = {
 }
 
 
+# Forks a fresh process for every folder that it is told, so that numba is imported once only
+FORKS = """
+import os, runpy, sys
+from rearrange import caching
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        os.chdir(line.strip())
+        sys.path.insert(0, os.getcwd())
+        code = 1
+        try:
+            runpy.run_path("caller.py", run_name="__main__")
+            code = 0
+        finally:
+            sys.stdout.flush()
+            os._exit(code)
+    print("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A function: what the caller in a folder prints in a fresh process, its value and hits of the cache."""
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT),
+        "PYTHONDONTWRITEBYTECODE": "1",  # the sources change faster than byte code notices
+        "NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("cache")),
+    }
+    with subprocess.Popen(
+        [sys.executable, "-c", FORKS], env=environment, cwd=ROOT,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as forks:  # fmt: skip
+        assert forks.stdin is not None
+        assert forks.stdout is not None
+
+        def run(folder: Path) -> list[str]:
+            print(folder, file=forks.stdin, flush=True)
+            told: list[str] = []
+            for line in forks.stdout:
+                if line.startswith("ended "):
+                    assert line == "ended 0\n", told
+                    return told
+                told += line.split()
+            raise AssertionError("the process that forks has died")
+
+        yield run
+        forks.stdin.close()
+
+
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, run):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     assert run(tmp_path) == ["26.0", "0"]
@@ -53,27 +103,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def run(folder: Path) -> list[str]:
-    """What the caller prints in a fresh process: its value and how often the cache served it."""
-    environment = os.environ | {
-        "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}",
-        "PYTHONDONTWRITEBYTECODE": "1",  # the sources change faster than byte code notices
-        "NUMBA_CACHE_DIR": str(folder / "cache"),
-    }
-    command = [sys.executable, "caller.py"]
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    return done.stdout.split()
-
-
-def test_a_change_in_any_module_is_noticed_and_a_comment_is_not(folder):
+def test_a_change_in_any_module_is_noticed_and_a_comment_is_not(folder, run):
     changes = [
         ("numbers_of_it.py", "LEVEL = 1", "LEVEL = 3", ["30.0", "0"]),
         ("numbers_of_it.py", "2.0]", "4.0]", ["34.0", "0"]),
@@ -108,7 +138,7 @@ print(both(1), sum(both.stats.cache_hits.values()))
 """
 
 
-def test_a_kernel_that_another_is_given_to_is_served_too(tmp_path):
+def test_a_kernel_that_another_is_given_to_is_served_too(tmp_path, run):
     (tmp_path / "caller.py").write_text(CLOSURE)
     assert run(tmp_path) == ["3", "0"]
     assert run(tmp_path) == ["3", "1"]

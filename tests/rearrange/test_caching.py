@@ -3,8 +3,6 @@
 import importlib
 import os
 import pkgutil
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +15,7 @@ import rearrange
 import skills
 from rearrange import caching
 from tests.helpers import ROOT
+from tests.helpers.forks import Forks
 
 FILES = {
     "numbers_of_it.py": "import numpy as np\n\nLEVEL = 1\nTABLE = np.array([0.0, 2.0])\n",
@@ -44,27 +43,6 @@ FILES = {
 }
 
 
-# Forks a fresh process for every folder that it is told, so that numba is imported once only
-FORKS = """
-import os, runpy, sys
-from rearrange import caching
-
-for line in sys.stdin:
-    child = os.fork()
-    if not child:
-        os.chdir(line.strip())
-        sys.path.insert(0, os.getcwd())
-        code = 1
-        try:
-            runpy.run_path("caller.py", run_name="__main__")
-            code = 0
-        finally:
-            sys.stdout.flush()
-            os._exit(code)
-    print("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """A function: what the caller in a folder prints in a fresh process, its value and hits of the cache."""
@@ -73,25 +51,17 @@ def run(tmp_path_factory):
         "PYTHONDONTWRITEBYTECODE": "1",  # the sources change faster than byte code notices
         "NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("cache")),
     }
-    with subprocess.Popen(
-        [sys.executable, "-c", FORKS], env=environment, cwd=ROOT,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    ) as forks:  # fmt: skip
-        assert forks.stdin is not None
-        assert forks.stdout is not None
+
+    with Forks("rearrange.caching", environment) as forks:
 
         def run(folder: Path) -> list[str]:
-            print(folder, file=forks.stdin, flush=True)
-            told: list[str] = []
-            for line in forks.stdout:
-                if line.startswith("ended "):
-                    assert line == "ended 0\n", told
-                    return told
-                told += line.split()
-            raise AssertionError("the process that forks has died")
+            told = folder / "told.txt"
+            told.unlink(missing_ok=True)
+            forks.start(folder, told, "caller")
+            assert forks.wait() == 0, told.read_text()
+            return told.read_text().split()
 
         yield run
-        forks.stdin.close()
 
 
 @pytest.fixture

@@ -1,14 +1,18 @@
 """A training of ours is the same to the byte when it is run again, and when it was killed and went on."""
 
+import os
 import random
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.helpers import ROOT
+from tests.helpers.forks import Forks
 from tests.helpers.small_runs import TINY_NAVIGATION, curve, logged
 
 SKILL = (
@@ -23,6 +27,7 @@ SKILL = (
     "trainer.tensorboard=false",
     "trainer.log_interval_s=1e9",
 )
+SHORT = ("trainer.total_steps=256", "trainer.collect.rollout_length=16")  # as many rollouts
 NAVIGATION = (*TINY_NAVIGATION, "trainer.total_steps=256")
 TRAININGS = {
     "ddppo": ("pick", "trainer.system=ddppo", *SKILL),
@@ -55,11 +60,16 @@ def rows_of(directory: Path) -> int:
     return len(logged(directory)) if (directory / "metrics.jsonl").exists() else 0
 
 
+def wait_for_rows(directory: Path, rows: int, runs: Callable[[], bool]) -> None:
+    """Waits until so many rollouts are logged, while their process runs."""
+    deadline = time.monotonic() + 120
+    while rows_of(directory) < rows and runs() and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
 def kill(process: subprocess.Popen, directory: Path, rows: int, delay: float) -> bool:
     """Kills a training after so many logged rollouts and a delay; tells if it was not done before."""
-    deadline = time.monotonic() + 120
-    while rows_of(directory) < rows and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.005)
+    wait_for_rows(directory, rows, lambda: process.poll() is None)
     time.sleep(delay)
     process.kill()
     process.communicate()
@@ -73,10 +83,23 @@ def check_same(one: Path, other: Path) -> None:
 
 
 def test_a_run_that_was_killed_gives_the_bytes_of_one_that_was_left_alone(tmp_path):
-    finish(start("batched", tmp_path / "whole"))
-    assert kill(start("batched", tmp_path / "killed"), tmp_path / "killed", 2, 0.02)
-    assert 2 <= rows_of(tmp_path / "killed") < rows_of(tmp_path / "whole")
-    finish(start("batched", tmp_path / "killed"))
+    """Each in a process of its own; what they import is imported once."""
+    told = tmp_path / "told.txt"
+    with Forks("skills.train", dict(os.environ)) as forks:
+
+        def start(name: str) -> int:
+            words = (*TRAININGS["batched"], *SHORT, f"run={tmp_path / name}")
+            return forks.start(ROOT, told, "skills.train", *words)
+
+        start("whole")
+        assert forks.wait() == 0, told.read_text()
+        victim = start("killed")
+        wait_for_rows(tmp_path / "killed", 2, lambda: Path(f"/proc/{victim}/fd/0").exists())
+        os.kill(victim, signal.SIGKILL)
+        assert forks.wait() == -signal.SIGKILL
+        assert 2 <= rows_of(tmp_path / "killed") < rows_of(tmp_path / "whole")
+        start("killed")
+        assert forks.wait() == 0, told.read_text()
     check_same(tmp_path / "killed", tmp_path / "whole")
 
 

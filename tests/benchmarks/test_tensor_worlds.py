@@ -9,6 +9,7 @@ from benchmarks import tensor_worlds
 from benchmarks.tensor_worlds import Case, main
 from interrupts import INTERRUPTED
 from skills.command import USER_ERRORS
+from ver import __main__ as ver
 
 
 def python_that(tmp_path, body):
@@ -19,7 +20,16 @@ def python_that(tmp_path, body):
     return str(path)
 
 
-def test_a_run_is_trained_judged_and_written(tmp_path, monkeypatch):
+def in_this_process(command, place, minutes=None):
+    """Stands for a call of the same interpreter, which would import all anew."""
+    assert command[:3] == [sys.executable, "-m", "ver"]
+    assert ver.main(command[3:]) == 0
+
+
+@pytest.mark.parametrize("alone", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_run_is_trained_judged_and_written(tmp_path, monkeypatch, alone):
+    if not alone:
+        monkeypatch.setattr(tensor_worlds, "_call", in_this_process)
     small = ("network.hidden_size=8", "collect.num_environments=2", "collect.rollout_length=32")
     case = Case("CartPole-v1", 128, (*small, "learner_threads=1"), ("torch", "no-such-package"))
     monkeypatch.setitem(tensor_worlds.CASES, "brax", case)

@@ -35,11 +35,12 @@ def test_every_case_is_played_once(workers):
     assert (os.getpid() in {pid for _, pid in results}) == (workers == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("trouble", "told"),
     [
-        pytest.param("make", "no such player", marks=pytest.mark.slow),
-        pytest.param("play", "no such case", marks=pytest.mark.slow),
+        ("make", "no such player"),
+        ("play", "no such case"),
         ("die", "a worker process died"),
     ],
 )
@@ -49,9 +50,7 @@ def test_trouble_in_a_worker_ends_all_with_one_line(trouble, told):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_ends_all_processes_and_what_they_write_with_one_line(tmp_path, number):
     (tmp_path / "slow.py").write_text(
         textwrap.dedent(

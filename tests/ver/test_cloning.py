@@ -66,6 +66,7 @@ def test_a_policy_learns_what_is_shown(core, remember):
     assert loss == pytest.approx(np.mean([loss for _, loss in told[-40:]]))
 
 
+@pytest.mark.slow
 def test_what_needs_memory_is_not_learned_without():
     shown, policy = show(remember=True), make_policy("none", previous=0)
     clone(policy, shown, CloningConfig(updates=400, batch=128), np.random.default_rng(0))

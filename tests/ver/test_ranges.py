@@ -2,9 +2,10 @@ import dataclasses
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.drawn import part_of
 from ver.config import CloningConfig, TrainerConfig, merge_config
 from ver.errors import UserError
 from ver.ranges import CHOICES, NUMBERS, check_ranges
@@ -63,6 +64,7 @@ def bad_values(key):
 
 
 @pytest.mark.parametrize("key", NUMBERS)
+@settings(max_examples=part_of(40))
 @given(data=st.data())
 def test_bad_numbers_are_named_with_what_is_allowed(key, data):
     value = data.draw(bad_values(key))
@@ -74,6 +76,7 @@ def test_bad_numbers_are_named_with_what_is_allowed(key, data):
 
 
 @pytest.mark.parametrize("key", NUMBERS)
+@settings(max_examples=part_of(40))
 @given(data=st.data())
 def test_numbers_within_are_taken(key, data):
     low, high, above = NUMBERS[key]

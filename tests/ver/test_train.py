@@ -66,6 +66,7 @@ def test_arguments_of_the_environment_are_kept_and_another_environment_is_refuse
         make_trainer("CartPole-v0", [*TINY_NAMED, "total_steps=16"], tmp_path)
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_one_line_and_the_run_can_go_on(tmp_path):
     command = [sys.executable, "-m", "ver", "train", "CartPole-v1", f"run={tmp_path}", *TINY_NAMED]
     process = subprocess.Popen(

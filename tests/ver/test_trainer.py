@@ -124,7 +124,7 @@ def test_the_scaled_rate_knows_how_many_steps_an_update_has(tmp_path):
     ("system", "inference_workers"),
     [
         ("ver", 1),
-        ("ver", 2),
+        pytest.param("ver", 2, marks=pytest.mark.slow),
         ("nover", 1),
         pytest.param("nover", 2, marks=pytest.mark.slow),
         ("ddppo", 1),

@@ -18,6 +18,7 @@ def test_what_is_missing_is_told_with_the_command(monkeypatch):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_bank_and_starts_need_neither_warp_nor_mujoco_warp():
     code = (
         "import sys, rearrange.batched.bank, rearrange.batched.starts\n"

@@ -82,6 +82,7 @@ def test_a_pixel_takes_single_precision(ptx):
     assert ".local" not in ptx["draw"]
 
 
+@pytest.mark.slow
 def test_numba_cuda_finds_what_numpy_has_dropped():
     """NumPy 2.5 has no row_stack, which numba-cuda looks up when it compiles."""
     script = (

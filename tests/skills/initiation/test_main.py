@@ -15,11 +15,12 @@ from tests.helpers.initiation import make_set
 from ver.checkpoint import copy_policy
 
 
-def test_it_learns_writes_and_judges(make_checkpoint, tmp_path, capsys):
+def test_it_learns_writes_and_judges(make_checkpoint, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("skills.initiation.__main__.LEAST_STARTS", 12)
     policy, told = tmp_path / "pick.safetensors", tmp_path / "told.json"
     copy_policy(make_checkpoint("pick", "sensors=both"), policy)
-    asked = ["pick", "--checkpoint", str(policy), "--starts", "100", "--workers", "1"]
-    assert main([*asked, "--judged", "4", "--json", str(told)]) == 0
+    asked = ["pick", "--checkpoint", str(policy), "--starts", "12", "--workers", "1"]
+    assert main([*asked, "--played", "4", "--judged", "4", "--json", str(told)]) == 0
     result = json.loads(told.read_text())
     assert result["starts"] == 4 == sum(each["starts"] for each in result["bins"])
     assert result["succeed"] == 0.0  # in 20 steps, without training

@@ -39,7 +39,7 @@ def test_each_policy_learns_from_its_own_steps(tmp_path, policies):
 def test_what_is_learned_repeats(tmp_path):
     learned = []
     for name in "ab":
-        played = league(tmp_path / name)
+        played = league(tmp_path / name, "total_steps=256")
         played.train()
         learned.append([trainer.policy.state_dict() for trainer in played.trainers])
     for one, other in zip(*learned, strict=True):

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from rearrange.episodes import dataset
 from rearrange.episodes.dataset import EpisodeSet
 from rearrange.errors import UserError
+from tests.helpers.drawn import part_of
 
 BOUNDED = settings(
-    max_examples=120,
+    max_examples=part_of(120),
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -46,7 +46,14 @@ def test_it_rests_where_it_says():
     assert len(joints) == 5
 
 
-@pytest.mark.parametrize("task", ["pick", "navigate", "open_fridge", "tidy_house"])
+@pytest.mark.parametrize(
+    "task",
+    [
+        "pick",
+        "tidy_house",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("navigate", "open_fridge")),
+    ],
+)
 def test_actions_and_observations_have_its_sizes(task):
     env = RearrangeEnv(task, split="val", simulator=small())
     named = env.task.action_names(CRANE)

@@ -21,8 +21,14 @@ def lose_the_core() -> None:
     time.sleep(EXTRA_S)
 
 
-@pytest.mark.parametrize("extra", [compute, lose_the_core])
-@pytest.mark.parametrize("where", ["choose", "wake_workers"])
+@pytest.mark.parametrize(
+    ("where", "extra"),
+    [
+        *(("choose", compute), ("wake_workers", lose_the_core)),
+        pytest.param("choose", lose_the_core, marks=pytest.mark.slow),
+        pytest.param("wake_workers", compute, marks=pytest.mark.slow),
+    ],
+)
 def test_time_goes_to_the_phase_that_spends_it(monkeypatch, where, extra):
     """Whoever loses the core waits; who computes works; inference is all that happens there."""
     collector, policy = start_collector(small_run(), Trails())

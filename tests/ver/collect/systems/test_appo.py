@@ -78,9 +78,7 @@ def test_collection_goes_on_while_nobody_asks_and_each_step_knows_its_weights():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "overrides", [[], pytest.param(["collect.num_inference_workers=2"], marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("overrides", [[], ["collect.num_inference_workers=2"]])
 def test_every_kind_of_fault_is_survived_and_leaves_no_wrong_step(tmp_path, overrides):
     seen: list[Fault] = []
     collector, _ = start(
@@ -154,6 +152,7 @@ def test_a_lost_inference_worker_is_told_when_the_next_batch_is_asked_for():
     assert nothing_is_left()
 
 
+@pytest.mark.slow
 def test_too_many_faults_end_the_run_after_a_checkpoint(tmp_path, capsys):
     # A batch is over before the tenth step: none of the faults comes before the first rollout
     config = settings("collect.max_faults_per_hour=3", "collect.rollout_length=4")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.helpers import ROOT
+from tests.helpers.statements import statements_of
 from tests.test_mirror import PACKAGES
 
 FILE_LINES, FUNCTION_LINES = 400, 60  # what they stay below
@@ -17,7 +18,7 @@ def too_long(path: Path) -> Iterator[str]:
         name = str(path.relative_to(ROOT))
     if (lines := len(text.splitlines())) >= FILE_LINES:
         yield f"{name}: {lines}"
-    for node in ast.walk(ast.parse(text)):
+    for node in statements_of(text):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             lines = (node.end_lineno or 0) - node.lineno + 1
             if lines >= FUNCTION_LINES:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.helpers import ROOT
+from tests.helpers.statements import statements_of
 
 QUESTIONS = {"What", "Where", "Whether", "How", "Who", "Whose", "Which", "When", "Why"}
 # Module, class and function docstrings of these are clean; of `rearrange`, the heads of modules
@@ -36,7 +37,7 @@ def files() -> Iterator[Path]:
 def questions(path: Path, heads_only: bool = False) -> list[str]:
     """Docstrings of a file that begin with a question word: "path:line: first line" each."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements_of(path.read_text()):
         kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
         if not isinstance(node, kinds[:1] if heads_only else kinds):
             continue

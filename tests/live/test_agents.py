@@ -26,7 +26,7 @@ def first_sight(episodes, name, number):
     ("task", "names"),
     [
         ("place", ("policy", "oracle", "zero", "random")),
-        ("tidy_house", ("policy", "oracle", "zero", "random")),
+        pytest.param("tidy_house", ("policy", "oracle", "zero", "random"), marks=pytest.mark.slow),
         ("pointnav", ("policy", "oracle", "random")),
         ("objectnav", ("policy", "frontier", "random")),
     ],

@@ -7,13 +7,14 @@ from nav.env import NavEnv
 from nav.table import TASKS
 from rearrange.navigation.map import GOAL, PATH, ROBOT, TARGET
 from rearrange.scenes.registry import CLASSIC
+from tests.helpers.colours import colours_of
 
 SHAPE = (360, 720, 3)
 
 
 def colours(picture):
     """Colours of the map, the right half."""
-    return {tuple(colour) for colour in picture[:, 360:].reshape(-1, 3).tolist()}
+    return colours_of(picture[:, 360:])
 
 
 def make(task, **options):
@@ -29,7 +30,8 @@ def test_a_picture_shows_the_agent_and_what_it_looks_for(task):
     assert picture is not None
     assert (picture.shape, picture.dtype) == (SHAPE, np.uint8)
     marks = {GOAL: task == "pointnav", TARGET: task == "objectnav", ROBOT: True}
-    assert {mark: mark in colours(picture) for mark in marks} == marks
+    shown = colours(picture)
+    assert {mark: mark in shown for mark in marks} == marks
 
 
 def test_the_map_shows_the_way_so_far():

@@ -50,6 +50,7 @@ def test_a_scanned_scene_is_a_keyword(tmp_path):
     envs.close()
 
 
+@pytest.mark.slow
 def test_scenes_that_are_shared_are_a_keyword(tmp_path):
     for name in "abc":
         write(tmp_path / f"{name}.glb", hall())

@@ -299,6 +299,7 @@ def test_agents_in_our_homes_share_scenes_too(monkeypatch, task):
     env.close()
 
 
+@pytest.mark.slow
 def test_a_broken_file_ends_a_step_in_one_line(tmp_path):
     write(tmp_path / "a.glb", hall())
     (tmp_path / "b.glb").write_bytes(b"nothing")

@@ -8,6 +8,7 @@ from nav import view
 from nav.table import TASKS
 from rearrange.errors import UserError
 from rearrange.navigation.map import PATH, ROBOT
+from tests.helpers.colours import colours_of
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -16,8 +17,7 @@ def test_a_sheet_shows_the_agent_and_its_way(task, tmp_path, capsys):
     view.main([task, "--homes", "classic", "--steps", "30", "--output", str(path)])
     assert capsys.readouterr().out.strip() == str(path)
     pixels = np.asarray(Image.open(path))
-    colours = {tuple(colour) for colour in pixels.reshape(-1, 3).tolist()}
-    assert {PATH, ROBOT} <= colours
+    assert {PATH, ROBOT} <= colours_of(pixels)
     assert pixels[60:400, 20:360].std() > 10  # what it sees
 
 

@@ -270,7 +270,7 @@ def assert_step_agrees(env, action, outcome, i):
     return ended, cut
 
 
-@pytest.mark.parametrize("repeat", [1, 3])
+@pytest.mark.parametrize("repeat", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_vectorised_worlds_equal_single_ones(repeat):
     config = short(
         35, force=ForceConfig(accumulated_limit=60.0), action=ActionConfig(repeat=repeat)

@@ -14,6 +14,7 @@ from rearrange.rules import hab_config
 from rearrange.tasks import register_task, unregister_task
 
 
+@pytest.mark.slow
 def test_every_task_has_an_id():
     built_in = "import rearrange; print(*rearrange.TASKS)"  # other tests add theirs to this process
     found = subprocess.run(

@@ -24,6 +24,7 @@ print(kept, given_back, faults(20))
 """
 
 
+@pytest.mark.slow
 def test_freed_memory_is_used_again_without_new_pages():
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True

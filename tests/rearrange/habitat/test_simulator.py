@@ -56,6 +56,7 @@ def test_without_habitat_one_line_says_what_to_install(monkeypatch):
     assert "\n" not in str(told.value)
 
 
+@pytest.mark.slow
 def test_our_packages_import_nothing_of_habitat():
     code = """
         import sys

@@ -112,6 +112,7 @@ class Launcher:
         return lambda *arguments: launch(self._patch, self._kernel, blocks, size, *arguments)
 
 
+@pytest.mark.slow
 def test_kernels_are_launched_on_all_cameras_a_part_at_a_time(monkeypatch):
     kernels = cuda_kernels.prepare, cuda_kernels.draw
     launchers = tuple(Launcher(kernel, monkeypatch) for kernel in kernels)

@@ -14,6 +14,7 @@ from ver.rollout import RolloutBuffer
 from ver.shared.outcomes import CONTINUES, LOST, NO_ACTION, TERMINATED, TRUNCATED
 
 
+@pytest.mark.slow
 def test_a_workers_first_step_may_compile_and_take_as_long_as_a_start():
     config = small_run("collect.step_timeout_s=1", "collect.rollout_length=4")
     collector, _ = start_collector(config, toy_environments.make_compiling)

@@ -51,6 +51,7 @@ def test_a_policy_brings_its_path(path):
     assert environments(0, 0).robot.name == "ibis"
 
 
+@pytest.mark.slow
 def test_another_process_finds_it_by_its_path(path):
     code = f"from rearrange.robot import find_robot; print(find_robot({path!r}).joint_names)"
     run = [sys.executable, "-c", code]

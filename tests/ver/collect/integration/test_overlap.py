@@ -106,9 +106,8 @@ def test_overlap_still_learns_to_remember(tmp_path):
     assert row["steps"] < 120000
 
 
-@pytest.mark.parametrize(
-    "overrides", ["collect.overlap=true", pytest.param("system=htsrl", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("overrides", ["collect.overlap=true", "system=htsrl"])
 def test_an_overlapping_run_is_resumed(tmp_path, monkeypatch, overrides):
     """It goes on where the rollout ended that was learned from, not the one collected meanwhile."""
     config = settings(overrides, "total_steps=640")

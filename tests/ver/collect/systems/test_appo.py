@@ -136,6 +136,7 @@ def test_who_stops_waiting_gets_no_batch_and_may_ask_again():
     assert nothing_is_left()
 
 
+@pytest.mark.slow
 def test_a_lost_inference_worker_is_told_when_the_next_batch_is_asked_for():
     collector, _ = start(toy_environments.make_reach, "collect.num_inference_workers=2")
     try:
@@ -189,6 +190,7 @@ def test_a_run_is_logged_bounds_its_lag_and_is_resumed(tmp_path):
     assert max(row["loss/policy_lag_max"] for row in later) <= 100
 
 
+@pytest.mark.slow
 def test_a_run_of_another_system_is_gone_on_with(tmp_path):
     for system, steps in (("ver", 64), ("appo", 128), ("ver", 192)):
         config = settings(f"total_steps={steps}", f"system={system}")

@@ -18,6 +18,8 @@ def too_long(path: Path) -> Iterator[str]:
         name = str(path.relative_to(ROOT))
     if (lines := len(text.splitlines())) >= FILE_LINES:
         yield f"{name}: {lines}"
+    if lines < FUNCTION_LINES:
+        return
     for node in statements_of(text):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             lines = (node.end_lineno or 0) - node.lineno + 1

@@ -36,6 +36,7 @@ TINY_NAVIGATION = (  # of a navigation task, as skills.train takes them
     "trainer.collect.rollout_length=8",
     "trainer.network.hidden_size=8",
     "trainer.network.visual_features=8",
+    "trainer.ppo.mini_batches=1",
     "trainer.learner_threads=1",
     "trainer.tensorboard=false",
     "trainer.log_interval_s=1e9",

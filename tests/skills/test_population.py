@@ -19,6 +19,7 @@ TINY = [
     "trainer.network.visual_features=8",
     "trainer.system=batched",  # processes: tests/ver/test_population.py
     "trainer.learner_threads=1",
+    "trainer.ppo.mini_batches=1",
     "trainer.tensorboard=false",
     "trainer.log_interval_s=1e9",
 ]

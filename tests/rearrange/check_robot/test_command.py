@@ -28,6 +28,13 @@ def check(tmp_path, capsys):
         unregister_robot("heron")
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Nobody looks at the sheet, which takes longer than the checks."""
+    blank = Image.new("RGB", (4, 4))
+    monkeypatch.setattr("rearrange.check_robot.command.draw_sheet", lambda _: blank)
+
+
 def test_a_robot_is_told_and_drawn(check, tmp_path):
     code, told, faults = check()
     assert (code, faults) == (0, "")
@@ -47,7 +54,7 @@ def test_every_fault_is_a_line(check):
     ]
 
 
-def test_weak_motors_are_odd(check):
+def test_weak_motors_are_odd(check, undrawn):
     _, told, _ = check(
         WORDS.replace("pan: {effort: 60}", "raise: {effort: 60, gain: 500, armature: 900}")
     )
@@ -64,7 +71,7 @@ def test_a_name_that_is_taken_is_told(check):
         check(WORDS + "name: fetch\n")
 
 
-def test_joints_may_be_called_as_our_bodies(check):
+def test_joints_may_be_called_as_our_bodies(check, undrawn):
     code, told, _ = check(model=MODEL.replace('"bend"', '"base"').replace('"elbow"', '"gripper"'))
     assert code == 0
     assert "gripper: turns about y" in told

@@ -1,6 +1,16 @@
 """Oddities of homes from files, in words."""
 
+import pytest
+from PIL import Image
+
 from tests.helpers.file_home import FURNITURE, SHELL, WORDS
+
+
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch):
+    """Sheets take longer than checks, and nobody looks at them here."""
+    blank = Image.new("RGB", (4, 4))
+    monkeypatch.setattr("rearrange.check_scene.command.draw_sheet", lambda *_: blank)
 
 
 def test_what_is_odd_is_said(check):

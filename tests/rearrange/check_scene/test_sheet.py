@@ -25,7 +25,10 @@ def marked(path) -> np.ndarray:
     return pixels.mean(axis=0) if len(pixels) else np.full(2, np.nan)
 
 
-@pytest.mark.parametrize(("turn", "row", "column"), [(False, 360, 881), (True, 185, 916)])
+@pytest.mark.parametrize(
+    ("turn", "row", "column"),
+    [pytest.param(False, 360, 881, marks=pytest.mark.slow), (True, 185, 916)],
+)
 def test_what_a_remark_is_about_is_marked_on_the_floor(check, tmp_path, turn, row, column):
     """The shelf is too high: at the south wall, below in the map, or to the right where that is turned."""
     shelf = '<geom name="shelf" type="box" size="0.4 0.15 0.01" pos="1.5 -1.85 1.9"/>'

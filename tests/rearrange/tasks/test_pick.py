@@ -263,7 +263,7 @@ def test_sampled_episodes_ask_for_a_near_object():
 
 
 @pytest.mark.usefixtures("one_variation")
-@pytest.mark.parametrize("distance", [0.35, 0.0])
+@pytest.mark.parametrize("distance", [pytest.param(0.35, marks=pytest.mark.slow), 0.0])
 def test_starts_that_are_too_near_are_refused(distance):
     rng = np.random.default_rng(0)
     Pick(PickConfig(start_distance=0.5)).sample_episode("val", rng)

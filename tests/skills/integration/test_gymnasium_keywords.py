@@ -100,7 +100,7 @@ def cases(make):
     return [*found.values()]
 
 
-@pytest.mark.parametrize("make", [alone, together])
+@pytest.mark.parametrize("make", [alone, pytest.param(together, marks=pytest.mark.slow)])
 def test_drawn_values_are_refused_in_one_line(make):
     rng, every = random.Random(SEED), cases(make)
     drawn = [(name, key, rng.choice(values)) for name, key, values in every]

@@ -4,6 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.drawn import part_of
 from tests.helpers.played_rollouts import make_player
 from ver.config import PPOConfig
 from ver.experience import make_experience
@@ -18,7 +19,7 @@ def change(policy) -> None:
             parameter.add_(torch.randn_like(parameter), alpha=0.2)
 
 
-@settings(max_examples=30)
+@settings(max_examples=part_of(30))
 @given(st.data())
 def test_whatever_the_preemption_points(data):
     n = data.draw(st.integers(1, 4), label="environments")

@@ -10,14 +10,14 @@ from ver.errors import UserError
 
 def test_policies_are_kept_and_rated(tmp_path, capsys):
     run, path = tmp_path / "run", tmp_path / "ratings.json"
-    words = [*QUICK, f"run={run}", "total_steps=1024", "snapshot_every=512", "env.limit=6"]
+    words = [*QUICK, f"run={run}", "total_steps=512", "snapshot_every=256", "env.limit=6"]
     assert main(["league", GAME, *words]) == 0
     kept = sorted(file.name for file in (run / "policy_1" / "snapshots").glob("*.safetensors"))
-    assert kept == ["000000000512.safetensors", "000000001024.safetensors"]
+    assert kept == ["000000000256.safetensors", "000000000512.safetensors"]
     capsys.readouterr()
     assert main(["rate", str(run), "--games", "16", "--json", str(path)]) == 0
     result = json.loads(path.read_text())
-    assert [row["steps"] for row in result["players"]] == [512, 1024] * 2
+    assert [row["steps"] for row in result["players"]] == [256, 512] * 2
     assert result["players"][0]["elo"] == 0.0
     scores = np.array(result["scores"])
     np.testing.assert_array_equal(scores + scores.T, 16.0 * (1.0 - np.eye(4)))

@@ -1,13 +1,27 @@
 """From nothing to judged skills by one command."""
 
+from functools import lru_cache
+
 import pytest
 
 from planner import household
 from rearrange.errors import UserError
 from rearrange.tasks import household_names
 from skills.jobs import Progress
+from skills.train import load_stages
 
 STAGES = "stages=[{name: shown}, {name: alone}, {name: in_chains}]"
+
+
+@lru_cache
+def read(name: str, overrides: tuple[str, ...]):
+    return load_stages(name, overrides)
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch):
+    """Recipes that were read already are not read again: that took most of the time of these tests."""
+    monkeypatch.setattr(household, "load_stages", lambda name, more: read(name, tuple(more)))
 
 
 def names_of(*arguments: str) -> list[str]:

@@ -38,6 +38,7 @@ def test_workers_and_the_trainer_are_hit_and_all_is_begun_again(storm):
     assert survivors(weather.mark) == []
 
 
+@pytest.mark.slow
 def test_one_that_is_left_alone_is_started_once(storm):
     phase = storm().run(0.05)
     assert (phase.starts, dict(phase.hits), dict(phase.last_words)) == (1, {}, {})

@@ -20,6 +20,7 @@ def test_new_apartments_are_timed_by_part():
     assert figures["total_p95_ms"] >= figures["total_ms"]
 
 
+@pytest.mark.slow
 def test_apartments_are_new_although_this_process_has_made_them(tmp_path, monkeypatch):
     for layout in layouts_of("val", GENERATED)[:2]:
         generate_apartment(layout, 0)

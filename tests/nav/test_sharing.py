@@ -183,10 +183,8 @@ def check_same(first, second):
             np.testing.assert_array_equal(value, other[1][key], key)
 
 
-@pytest.mark.parametrize(
-    "task",
-    ["pointnav", *(pytest.param(task, marks=pytest.mark.slow) for task in ("flee", "explore"))],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["pointnav", "flee", "explore"])
 def test_agents_in_scans_share_scenes_and_runs_repeat(folder, task):
     env = vector(ScanEpisodes(task, "", str(folder)), task=task)
     track = play(env, 50)

@@ -57,6 +57,7 @@ def test_frames_are_those_of_the_environment(tmp_path, capsys):
     assert terminated or truncated
 
 
+@pytest.mark.slow
 def test_a_plan_tells_what_it_is_doing(tmp_path):
     arguments = ["tidy_house", "--skills", "oracle", "--episodes", "1"]
     assert rollouts.main([*arguments, "--output", str(tmp_path / "new"), *SMALL]) == 0

@@ -242,6 +242,7 @@ def make_trainer(member, values, directory, after_update):
     return Trainer(config, Trails(), directory, after_update=after_update)
 
 
+@pytest.mark.slow
 def test_a_run_adopts_weights_but_not_luck(tmp_path):
     parent = make_trainer(0, {}, tmp_path / "parent", None)
     parent.train()

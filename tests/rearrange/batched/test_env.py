@@ -55,6 +55,7 @@ def played():
     return *found, actions
 
 
+@pytest.mark.slow
 def test_episodes_of_the_pool_are_played_as_on_the_cpu(played):
     _, (begun, told, _), actions = played
     for i, episode in enumerate(begun):
@@ -73,6 +74,7 @@ def test_episodes_of_the_pool_are_played_as_on_the_cpu(played):
         env.close()
 
 
+@pytest.mark.slow
 def test_images_that_are_drawn_there_are_tensors_and_the_same(played):
     (begun, drawn, infos), (same, painted, _), _ = played
     assert begun == same
@@ -103,6 +105,7 @@ def test_a_gpu_does_what_the_cpu_does(played):
     env.close()
 
 
+@pytest.mark.slow
 def test_episodes_follow_from_their_seeds(played):
     (_, told, _), *_ = played
     last, next_one = told[2][0], told[3][0]

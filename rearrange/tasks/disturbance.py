@@ -26,7 +26,7 @@ def moved(before: Any, now: Any, but: int) -> float:
     Args:
         before: Places [K, 3], m.
         now: Likewise.
-        but: The one that does not count.
+        but: The one that does not count; -1: all do.
     """
     away = 0.0
     for k in range(len(now)):

@@ -87,8 +87,9 @@ class PickConfig:
         0.0,
         hab=0.0,
         about=(
-            "per metre that other objects have been moved, each by 0.3 m at most. What is taken out in "
-            "haste takes its neighbour along, which falls and is not found again"
+            "per metre that objects have been moved, each by 0.3 m at most; the one to pick counts until it "
+            "is taken. What is taken out in haste takes its neighbour along, which falls; what is knocked "
+            "aside is not found again"
         ),
     )
     rest_threshold: float = setting(0.15, hab=0.15, about="[m]")
@@ -164,7 +165,8 @@ def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -
     memory.previous_distance, memory.was_holding = distance, holding
     away = 0.0
     if config.moved_scale > 0.0:
-        away = moved(memory.objects_start, world.object_position, memory.slot)
+        but = memory.slot if holding or was_holding else -1
+        away = moved(memory.objects_start, world.object_position, but)
 
     rewards, failures = outcome.rewards, outcome.failures
     rewards.distance = config.distance_scale * progress

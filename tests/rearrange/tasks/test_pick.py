@@ -100,8 +100,16 @@ def test_moving_others_costs_if_asked_each_up_to_a_limit(begin, step, objects):
             ((1.8, 1.0, 0.8), -0.3),
         ):
             objects[0, OTHER_SLOT] = place
-            moved = float(step(task, hand, where=(2.0, 1.5, 0.8)).rewards["moved"][0])
+            moved = float(step(task, hand).rewards["moved"][0])
             assert moved == pytest.approx(-scale * charged)
+
+
+def test_knocking_aside_what_is_to_be_picked_costs_and_is_paid_back_once_it_is_taken(begin, step):
+    hand, aside = (2.0, 0.9, 0.8), (2.1, 1.0, 0.8)
+    task = begin(PickConfig(moved_scale=10.0))
+    assert float(step(task, hand, where=aside).rewards["moved"][0]) == pytest.approx(-1.0)
+    assert float(step(task, hand, where=aside).rewards["moved"][0]) == pytest.approx(0.0)
+    assert float(step(task, hand, held=SLOT).rewards["moved"][0]) == pytest.approx(1.0)
 
 
 def test_bringing_the_hand_to_rest_pays_and_ends_in_success(begin, step):

@@ -26,7 +26,7 @@ from rearrange.threads import processors
 from skills.command import Slowly, run_command, short_path
 from skills.initiation.fitting import area_under_curve, fit_chances, fit_values
 from skills.initiation.network import STARTS, InitiationSet, save_initiation
-from skills.initiation.starts import Start, StartPlayer
+from skills.initiation.starts import PortionPlayer, Start
 from skills.learned import check_metadata
 from skills.provenance import made, write_result
 from skills.registry import find, shipped_policy, skill_names
@@ -100,18 +100,11 @@ def draw(
         cases.append((split, seed, min(PORTION, count - first), played))
     found: dict[int, list[Start]] = {}
     for seed, starts in play_in_workers(
-        partial(_Portions, options.checkpoint), cases, options.workers
+        partial(PortionPlayer, options.checkpoint), cases, options.workers
     ):
         found[seed] = starts
         tell(f"{sum(map(len, found.values())):,} of {count:,} starts {kind}")
     return [start for case in cases for start in found[case[1]]]
-
-
-class _Portions(StartPlayer):
-    """A player whose answers say which case they are of."""
-
-    def play(self, split: str, seed: int, count: int, played: bool) -> Any:
-        return seed, super().play(split, seed, count, played)
 
 
 def judge(learned: InitiationSet, starts: Sequence[Start]) -> dict[str, Any]:

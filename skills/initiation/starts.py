@@ -115,6 +115,17 @@ class StartPlayer:
             world.close()
 
 
+class PortionPlayer(StartPlayer):
+    """A player whose answers say which seed they are of.
+
+    It is not in `__main__`, which multiprocessing does not import in the processes that play.
+    """
+
+    def play(self, split: str, seed: int, count: int, played: bool) -> Any:
+        """See StartPlayer; the seed, and what it decided."""
+        return seed, super().play(split, seed, count, played)
+
+
 def _moved(world: RearrangeEnv, rng: np.random.Generator) -> Episode | None:
     """The running episode with the robot somewhere near the thing; None where it fits nowhere."""
     place, episode = world.task.subject(world.state, 0)[:2].tolist(), world.episode

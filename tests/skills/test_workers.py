@@ -1,5 +1,6 @@
 """Cases in worker processes."""
 
+import ast
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 
 from rearrange.errors import UserError
 from skills.workers import play_in_workers
-from tests.helpers import hear_ctrl_c
+from tests.helpers import ROOT, hear_ctrl_c
 
 
 class Doubler:
@@ -33,6 +34,19 @@ def test_every_case_is_played_once(workers):
     results = list(play_in_workers(Doubler, [(i,) for i in range(5)], workers))
     assert sorted(double for double, _ in results) == [0, 2, 4, 6, 8]
     assert (os.getpid() in {pid for _, pid in results}) == (workers == 1)
+
+
+def test_no_player_is_defined_where_other_processes_do_not_look():
+    """Multiprocessing imports a module that is run by its name, but never a package's `__main__`."""
+    files = [
+        file
+        for file in ROOT.glob("[a-z]*/**/__main__.py")
+        if "play_in_workers" in file.read_text(encoding="utf-8")
+    ]
+    assert files
+    for file in files:
+        body = ast.parse(file.read_text(encoding="utf-8")).body
+        assert not [each.name for each in body if isinstance(each, ast.ClassDef)], file
 
 
 @pytest.mark.slow

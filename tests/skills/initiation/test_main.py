@@ -1,6 +1,8 @@
 """`python -m skills.initiation`."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from skills.initiation.__main__ import judge, main, parse
 from skills.initiation.starts import Start
 from skills.learned import LearnedSkill
 from skills.players import argument_of
+from tests.helpers import ROOT
 from tests.helpers.initiation import make_set
 from ver.checkpoint import copy_policy
 
@@ -35,6 +38,18 @@ def test_it_learns_writes_and_judges(make_checkpoint, tmp_path, capsys, monkeypa
     assert chance is not None
     assert 0.0 <= chance < 0.5
     assert chance == skill.chance(world, argument_of("pick", world.episode))
+
+
+@pytest.mark.slow
+def test_the_command_learns_in_several_processes(make_checkpoint, tmp_path):
+    """Run as a user does: what is defined in a package's `__main__` is not found in the others."""
+    policy = tmp_path / "pick.safetensors"
+    copy_policy(make_checkpoint("pick", "sensors=both"), policy)
+    asked = ["--checkpoint", str(policy), "--starts", "100", "--workers", "2"]
+    command = [sys.executable, "-m", "skills.initiation", "pick", *asked]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert load_initiation(policy) is not None
 
 
 def test_a_policy_without_one_cannot_tell(make_checkpoint):

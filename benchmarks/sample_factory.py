@@ -14,14 +14,9 @@ It wants older packages than this project, so it needs a virtual environment of 
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +24,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.own_session import run_in_session
 from benchmarks.systems import LENGTH, N, skill_case, skill_limit, train
 from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
 from skills.provenance import made, write_result
 from skills.registry import skill_names
 from ver import UserError
-from ver.public import ROOT
 
 THEIRS = "sample_factory"
 SYSTEMS = (THEIRS, "appo", "ver")
@@ -47,7 +42,6 @@ SAME_SETTINGS = (
     "appo.vtrace=false",
 )
 STARTUP_S = 120.0  # that a run may take besides
-TRACKER_S = 2.0  # for what ends by itself once the rest has
 
 
 def rates(marks: Sequence[tuple[float, int]]) -> dict[str, float]:
@@ -73,30 +67,11 @@ def run_theirs(options: Any, seed: int) -> dict[str, Any]:
             "--seconds", str(options.seconds), "--seed", str(seed), "--environments", str(N),
             "--length", str(LENGTH), "--output", str(output), *options.theirs,
         ]  # fmt: skip
-        ended = _run(command, log, options.seconds + STARTUP_S)
+        ended = run_in_session(command, log, options.seconds + STARTUP_S)
         if not output.exists():
             last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["nothing"]
             raise UserError(f"Sample Factory {ended} without a result; it said last: {last[0]}")
         return rates(json.loads(output.read_text())) | {"seed": seed}
-
-
-def _run(command: Sequence[str], log: Path, timeout_s: float) -> str:
-    """Runs a command in a session of its own, of which nothing is left; how it ended."""
-    with log.open("ab") as file:
-        process = subprocess.Popen(
-            command, cwd=ROOT, stdout=file, stderr=file, start_new_session=True
-        )
-        try:
-            return f"ended with {process.wait(timeout_s)}"
-        except subprocess.TimeoutExpired:  # it waits for ever for a part of it that has failed
-            return f"was ended after {timeout_s:.0f} s"
-        finally:
-            # Killed at once, Python's tracker of named semaphores could not remove them.
-            for number, grace_s in ((signal.SIGTERM, TRACKER_S), (signal.SIGKILL, 0.0)):
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, number)
-                time.sleep(grace_s)
-            process.wait()
 
 
 def compare(options: Any) -> dict[str, Any]:

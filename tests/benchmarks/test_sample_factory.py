@@ -3,14 +3,14 @@ import sys
 
 import pytest
 
-from benchmarks import sample_factory
+from benchmarks import own_session, sample_factory
 from ver import UserError
 
 
 @pytest.fixture
 def make_python(tmp_path, monkeypatch):
     """Stands for the interpreter of a venv with Sample Factory: notes its words, does as told."""
-    monkeypatch.setattr(sample_factory, "TRACKER_S", 0.1)  # it has no named semaphores
+    monkeypatch.setattr(own_session, "TRACKER_S", 0.1)  # it has no named semaphores
 
     def make(body):
         path = tmp_path / "python"

@@ -1,0 +1,61 @@
+"""A command in a session of its own, of which nothing is left when it is over."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from ver.public import ROOT
+
+TRACKER_S = 2.0  # for what ends by itself once the rest has
+OFTEN_S = 1.0  # between two looks whether it may end
+
+
+def run_in_session(
+    command: Sequence[str],
+    log: Path,
+    timeout_s: float,
+    enough: Callable[[], bool] = lambda: False,
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """Runs a command to its end, or until there is enough of it.
+
+    Args:
+        command: Program and words; it begins in the project's folder.
+        log: Gets what it prints, after what there is.
+        timeout_s: After which it is ended.
+        enough: Asked every second; true ends it.
+        environment: Variables of the process, instead of this one's.
+
+    Returns:
+        How it ended: "ended with 0", "had enough" or "was ended after 60 s".
+    """
+    with log.open("ab") as file:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=file, stderr=file, start_new_session=True, env=environment
+        )
+        end = time.monotonic() + timeout_s
+        try:
+            while time.monotonic() < end:
+                with suppress(subprocess.TimeoutExpired):
+                    left = max(0.0, end - time.monotonic())
+                    return f"ended with {process.wait(min(OFTEN_S, left))}"
+                if enough():
+                    return "had enough"
+            return f"was ended after {timeout_s:.0f} s"  # it may wait for a part that has failed
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends the session. Killed at once, Python's tracker of named semaphores could not remove them."""
+    for number, grace_s in ((signal.SIGTERM, TRACKER_S), (signal.SIGKILL, 0.0)):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        time.sleep(grace_s)
+    process.wait()

@@ -208,7 +208,9 @@ class TrainerConfig:
     # Systems that would not so wait for all environments at each step, or refuse
     deterministic: bool = False
     device: str = "cpu"  # cpu or cuda
-    learner_threads: int = 0  # threads that compute gradients on a CPU; 0 uses every core
+    # Threads that compute gradients on a CPU; 0 uses every core. Where there are no images, each gets
+    # at least 512 steps of a mini-batch
+    learner_threads: int = 0
     inference_threads: int = 1  # CPU threads for inference in each process
     checkpoint_interval_s: float = 10.0  # seconds between checkpoints; 0 saves after every rollout
     keep_checkpoints: int = 2  # training checkpoints kept

@@ -90,13 +90,15 @@ class Packer:
             operations. Measured against multi-threaded operations (OpenMP), this is as fast on
             idle cores and many times faster on busy ones, where OpenMP's threads spin while one of
             them is descheduled.
+        least: Steps that a shard has at least, where there is more than one.
 
     Attributes:
         map: Like the builtin, over the threads.
     """
 
-    def __init__(self, threads: int = 1):
+    def __init__(self, threads: int = 1, least: int = 1):
         self.threads = threads
+        self.least = least
         self.map: Callable[..., Any] = map
         if threads > 1:
             pool = ThreadPoolExecutor(threads, "learner", lambda: torch.set_num_threads(1))
@@ -116,7 +118,7 @@ class Packer:
         """
         while len(self._gathered) < (place + 1) * self.threads:
             self._gathered.append(GatheredRows())
-        shards = batch.shards(self.threads)
+        shards = batch.shards(min(self.threads, max(1, len(batch.positions) // self.least)))
         memories = self._gathered[place * self.threads :][: len(shards)]
 
         def gather(shard: MiniBatch, memory: GatheredRows) -> dict[str, Any]:

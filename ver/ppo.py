@@ -30,6 +30,8 @@ from ver.state_estimation import StateEstimator
 
 # Where checkpoints keep an optimiser's state: one's averages would not fit the other.
 _OPTIMISER_PREFIXES = {"adam": "optimizer/", "lamb": "lamb/"}
+# Steps without images that are worth a thread: with fewer, threads wait for Python's lock more than they save
+LEAST_SHARD = 512
 _AUXILIARY_SETTINGS = {"cpca": "ppo.cpca.enabled", "estimator": "ppo.state_estimation"}
 
 
@@ -40,7 +42,8 @@ class PPO:
         policy: The networks, shared with inference.
         config: Settings.
         threads: CPU threads that compute gradients, each on its own shard of a mini-batch; see
-            `Packer`. CPC|A compares steps all over a mini-batch, so with it there is one only.
+            `Packer`. CPC|A compares steps all over a mini-batch, so with it there is one only. Without
+            images a shard has at least 512 steps, as less is not worth a thread.
         batch_size: Steps in one update, over all learners; scales the learning rate if it is to.
         group: The ranks that learn together.
         vtrace: Bounds of V-trace, which then takes the place of GAE; None leaves GAE.
@@ -91,7 +94,8 @@ class PPO:
         self.entropy_optimizer = Adam(self.entropy.parameters(), lr=config.entropy.learning_rate)
         if device.type == "cpu":
             keep_freed_memory()
-        self.packer = Packer(threads if device.type == "cpu" and self.cpca is None else 1)
+        alone = device.type != "cpu" or self.cpca is not None
+        self.packer = Packer(1 if alone else threads, LEAST_SHARD if policy.encoder is None else 1)
         self.updates = 0
         self.packing_seconds = 0.0
 

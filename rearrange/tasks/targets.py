@@ -60,11 +60,19 @@ def lay_open(scene: Scene, receptacle: str) -> None:
     """Open the part that shuts a receptacle."""
     part = scene.spec.part_of(receptacle)
     assert part is not None
-    scene.joints = {**scene.joints, part.name: part.laid_open}
+    _open(scene, part.name, part.laid_open)
+
+
+def _open(scene: Scene, part: str, opening: float) -> None:
+    """Open a part so far [rad or m]; nobody begins in its door."""
+    scene.joints = {**scene.joints, part: opening}
+    if scene.apartment is not None:
+        doors = open_doors(scene.apartment, {part: opening})
+        scene.grid = scene.grid.with_obstacles(doors) if len(doors) else scene.grid
 
 
 def leave_open(scene: Scene, rng: np.random.Generator) -> Point | None:
-    """Open a drawer or a door, if there is one, as far as a chore may leave it; nobody begins in the door.
+    """Open a drawer or a door, if there is one, as far as a chore may leave it.
 
     Returns:
         Where its handle is then, world frame [m]; None where nothing opens.
@@ -74,8 +82,7 @@ def leave_open(scene: Scene, rng: np.random.Generator) -> Point | None:
     if part is None or scene.apartment is None:
         return None
     opening = float(rng.uniform(part.laid_open, part.range[1]))
-    scene.joints = {**scene.joints, part.name: opening}
-    scene.grid = scene.grid.with_obstacles(open_doors(scene.apartment, scene.joints))
+    _open(scene, part.name, opening)
     return scene.spec.frame_of(scene.apartment, part.name).to_world(part.handle_at(opening))
 
 

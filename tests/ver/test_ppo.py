@@ -19,6 +19,8 @@ from ver.experience import make_experience
 from ver.mini_batches import cut_mini_batches
 from ver.ppo import PPO
 
+pytestmark = pytest.mark.usefixtures("small_shards")
+
 
 @pytest.mark.parametrize(("target", "learned"), [(50.0, True), (-50.0, True), (50.0, False)])
 def test_learning_moves_the_entropy_coefficient_towards_the_target(target, learned):
@@ -163,12 +165,29 @@ def test_threads_change_nothing_but_the_time():
     for threads in (1, 2):
         policy, buffer = filled()
         ppo = PPO(policy, PPOConfig(normalise_advantages=True, epochs=3, mini_batches=2), threads)
+        assert len(shards_of(ppo, buffer)) == threads
         numbers = ppo.learn(buffer, np.random.default_rng(0))
         weights.append((policy.state_dict(), numbers["policy_loss"], ppo.updates))
     assert weights[0][2] == weights[1][2] == 6
     assert weights[0][1] == pytest.approx(weights[1][1], abs=1e-5)
     for name, value in weights[0][0].items():
         torch.testing.assert_close(value, weights[1][0][name], rtol=1e-3, atol=1e-5)
+
+
+def shards_of(ppo, buffer):
+    """The shards of a mini-batch of all steps."""
+    rows = np.arange(60)  # all that `filled` fills
+    (batch,) = cut_mini_batches(rows, np.ones_like(rows), 1, np.random.default_rng(0))
+    return ppo.packer.pack(buffer, rows, batch).shards
+
+
+@pytest.mark.parametrize(("images", "shards"), [(False, 1), (True, 2)])
+def test_a_thread_gets_enough_to_do_where_there_are_no_images(monkeypatch, images, shards):
+    monkeypatch.setattr("ver.ppo.LEAST_SHARD", 31)
+    policy, buffer = filled(images=images)
+    assert len(shards_of(PPO(policy, PPOConfig(), threads=2), buffer)) == shards
+    monkeypatch.setattr("ver.ppo.LEAST_SHARD", 30)
+    assert len(shards_of(PPO(policy, PPOConfig(), threads=3), buffer)) == 2 + (shards == 2)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -83,6 +83,7 @@ def test_state_estimation_adds_its_scaled_gradient_to_all_but_the_critic():
     assert norm(half, "estimator") > 0
 
 
+@pytest.mark.usefixtures("small_shards")
 def test_state_estimation_learns_beside_ppo_and_is_restored():
     policy, buffer = filled(told=True)
     config = PPOConfig(state_estimation=2.0)

@@ -87,6 +87,7 @@ def test_two_deterministic_runs_are_the_same(tmp_path, uninterrupted, system):
     check_same(tmp_path, trainer, uninterrupted)
 
 
+@pytest.mark.usefixtures("small_shards")
 def test_two_runs_whose_gradients_are_summed_over_threads_are_the_same(tmp_path):
     files = []
     for name in "ab":

@@ -120,7 +120,7 @@ class Idle:
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["tidy_house", "set_table"])
 def test_video_of_the_real_world(tmp_path, monkeypatch, task):
-    def open_stage(task, split, skills, sim, homes):
+    def open_stage(task, split, *_):
         world = pytest.importorskip("rearrange.env").RearrangeEnv(task, split=split)
         names = ("navigate", "pick", "open_cab", "reset_arm")
         return scenarios.Stage(world, {name: Idle(name, 12) for name in names})

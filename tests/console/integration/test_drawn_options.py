@@ -38,6 +38,7 @@ GOOD = {  # what has to stand before the options
     "rearrange.check_robot.command": ["robot.yaml"],
     "skills.population": ["pick", "until=alone"],
     "skills.plot": ["run", "--output", "a.png"],
+    "benchmarks.side_by_side_plot": ["a.json", "--output", "a.png"],
     "skills.hub push": [FILE, "me/pick"],
     "skills.hub pull": ["me/pick"],
     "nav.view": ["pointnav"],

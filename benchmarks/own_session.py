@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,7 +21,6 @@ def run_in_session(
     log: Path,
     timeout_s: float,
     enough: Callable[[], bool] = lambda: False,
-    environment: Mapping[str, str] | None = None,
 ) -> str:
     """Runs a command to its end, or until there is enough of it.
 
@@ -30,14 +29,13 @@ def run_in_session(
         log: Gets what it prints, after what there is.
         timeout_s: After which it is ended.
         enough: Asked every second; true ends it.
-        environment: Variables of the process, instead of this one's.
 
     Returns:
         How it ended: "ended with 0", "had enough" or "was ended after 60 s".
     """
     with log.open("ab") as file:
         process = subprocess.Popen(
-            command, cwd=ROOT, stdout=file, stderr=file, start_new_session=True, env=environment
+            command, cwd=ROOT, stdout=file, stderr=file, start_new_session=True
         )
         end = time.monotonic() + timeout_s
         try:
@@ -50,6 +48,11 @@ def run_in_session(
             return f"was ended after {timeout_s:.0f} s"  # it may wait for a part that has failed
         finally:
             _end(process)
+
+
+def last_line(log: Path) -> str:
+    """The last line of what a command printed, or "nothing"."""
+    return (log.read_text(errors="replace").strip().splitlines() or ["nothing"])[-1]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

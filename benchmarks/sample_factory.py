@@ -24,7 +24,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.own_session import run_in_session
+from benchmarks.own_session import last_line, run_in_session
 from benchmarks.systems import LENGTH, N, skill_case, skill_limit, train
 from rearrange.command_line import OneLineParser, output_file
 from skills.command import run_command
@@ -69,8 +69,9 @@ def run_theirs(options: Any, seed: int) -> dict[str, Any]:
         ]  # fmt: skip
         ended = run_in_session(command, log, options.seconds + STARTUP_S)
         if not output.exists():
-            last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["nothing"]
-            raise UserError(f"Sample Factory {ended} without a result; it said last: {last[0]}")
+            raise UserError(
+                f"Sample Factory {ended} without a result; it said last: {last_line(log)}"
+            )
         return rates(json.loads(output.read_text())) | {"seed": seed}
 
 

@@ -26,7 +26,7 @@ from rich.table import Table
 
 from benchmarks.any_env import QUICK, TASKS, Task
 from benchmarks.diary import WINDOW, curve, read_diary
-from benchmarks.own_session import run_in_session
+from benchmarks.own_session import last_line, run_in_session
 from benchmarks.side_by_side_runs import DIARY, SYSTEMS
 from planner.journal import code_version
 from rearrange.command_line import OneLineParser, check_counts, output_file, output_folder
@@ -35,7 +35,6 @@ from skills.provenance import made, write_json, write_result
 from ver import UserError
 from ver.collect.processes import cores
 
-OURS = "ver"
 PYTHONS = {"sb3": "sb3", "sb3_zoo": "sb3", "sample_factory": "sample_factory"}
 POINTS = 40  # of a curve
 TOLD = "told.json"
@@ -73,8 +72,7 @@ def train(task: Task, system: str, seed: int, folder: Path, options: Any) -> dic
     ended = run_in_session(command, log, 60 * options.minutes, reached)
     diary = read_diary(folder / DIARY)
     if not len(diary) or not diary[:, 1].any():
-        last = log.read_text(errors="replace").strip().splitlines()[-1:] or ["nothing"]
-        raise UserError(f"{system} {ended} before an episode ended; it said last: {last[0]}")
+        raise UserError(f"{system} {ended} before an episode ended; it said last: {last_line(log)}")
     run = summarise(diary, begun, task.threshold) | {"seed": seed, "ended": ended}
     write_json(told, run)
     return run

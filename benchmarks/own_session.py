@@ -13,6 +13,7 @@ from pathlib import Path
 from ver.public import ROOT
 
 TRACKER_S = 2.0  # for what ends by itself once the rest has
+TRACKER = b"multiprocessing.resource_tracker"  # in its command line
 OFTEN_S = 1.0  # between two looks whether it may end
 
 
@@ -56,9 +57,29 @@ def last_line(log: Path) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends the session. Killed at once, Python's tracker of named semaphores could not remove them."""
-    for number, grace_s in ((signal.SIGTERM, TRACKER_S), (signal.SIGKILL, 0.0)):
+    """Ends the session: asks all, kills who stays, and leaves Python's trackers the time to clear up.
+
+    A tracker outlives SIGTERM, and removes named semaphores once all others are gone. Killed with them, it
+    could not.
+    """
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    time.sleep(TRACKER_S)
+    for number in _members(process.pid):
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        time.sleep(grace_s)
+            os.kill(number, signal.SIGKILL)
+    time.sleep(TRACKER_S)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def _members(group: int) -> list[int]:
+    """Processes of a group, but for Python's trackers of named semaphores."""
+    found = []
+    for number in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        with suppress(ProcessLookupError, FileNotFoundError):
+            tracker = TRACKER in Path(f"/proc/{number}/cmdline").read_bytes()
+            if os.getpgid(number) == group and not tracker:
+                found.append(number)
+    return found

@@ -12,7 +12,7 @@ from benchmarks.own_session import run_in_session
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
-    monkeypatch.setattr(own_session, "TRACKER_S", 0.05)
+    monkeypatch.setattr(own_session, "TRACKER_S", 0.5)
     monkeypatch.setattr(own_session, "OFTEN_S", 0.05)
 
 
@@ -59,3 +59,21 @@ def gone(number):
             return file.read().rpartition(")")[2].split()[0] == "Z"
     except (ProcessLookupError, FileNotFoundError):
         return True
+
+
+def test_named_semaphores_go_with_one_that_does_not_want_to_end(tmp_path):
+    """Python's tracker removes them once the others are gone, unless it is killed with them."""
+    told, body = tmp_path / "begun", (
+        "import multiprocessing, signal, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "kept = multiprocessing.get_context('spawn').Semaphore()\n"
+        f"open({str(tmp_path / 'begun')!r}, 'w').write(kept._semlock.name)\n"
+        "time.sleep(60)"
+    )  # fmt: skip
+    run_in_session(
+        python(body),
+        tmp_path / "log.txt",
+        20,
+        enough=lambda: bool(told.exists() and told.read_text()),
+    )
+    assert not os.path.exists(f"/dev/shm/sem.{told.read_text().lstrip('/')}")

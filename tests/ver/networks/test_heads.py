@@ -68,8 +68,9 @@ def make_partly_binary():
     """A policy over Box dimensions in [-2, 2], [0, 1] (binary) and [-1, 1], and its distribution."""
     torch.manual_seed(0)
     box = spaces.Box(np.float32([-2, 0, -1]), np.float32([2, 1, 1]))
+    means = [0.0, 0.6, 0.0]
     config = NetworkConfig(
-        hidden_size=8, memory="lstm", initial_mean=[0.0, 0.6, 0.0], binary_actions=[1]
+        hidden_size=8, memory="lstm", initial_mean=means, initial_log_std=0.0, binary_actions=[1]
     )
     policy = ActorCritic(VECTOR, box, config)
     with torch.no_grad():

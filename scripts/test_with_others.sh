@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tests that scripts/test.sh skips, as they need other projects' packages: experiment trackers, the libraries of
-# examples/, LeRobot and rerun, worlds of mjlab and Brax. LeRobot asks for an older torch and Hub library,
+# examples/, LeRobot and rerun, worlds of mjlab, Brax and EnvPool. LeRobot asks for an older torch and Hub library,
 # mjlab and Brax for other MuJoCos: they have environments of their own.
 # Usage: scripts/test_with_others.sh [DIR]      environments are kept in DIR (build/others)
 set -euo pipefail
@@ -35,5 +35,7 @@ check lerobot tests/skills/test_lerobot.py \
     --deselect tests/skills/test_lerobot.py::test_rerun_opens_it
 install mjlab "${learner[@]}" "mjlab==1.6.0" "warp-lang==1.19.0"
 check mjlab tests/ver/adapters/test_mjlab_worlds.py
+install envpool "${learner[@]}" "envpool==1.2.5"
+check envpool tests/ver/adapters/test_envpool_worlds.py
 install brax "${learner[@]}" "brax==0.14.2"
 check brax tests/ver/adapters/test_brax_worlds.py

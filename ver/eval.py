@@ -39,7 +39,7 @@ def play_episodes(
 
     Args:
         policy: Acts, on the CPU.
-        make: Makes the environment, or worlds of tensors that are stepped together; if both, the environment.
+        make: Makes the environment, or worlds that are stepped together; if both, the environment.
         episodes: How many.
         seed: Of the first one, and of sampled actions; the next episode has the next seed. Of worlds that are
             stepped together those of a round have one.
@@ -104,16 +104,22 @@ def _first_episodes(
     totals, lengths = torch.zeros(count, dtype=torch.float64), torch.zeros(count)
     running, goes_on = torch.ones(count, dtype=torch.bool), torch.zeros(count, dtype=torch.bool)
     while running.any():
-        device = observation[next(iter(policy.observation_space))].device
-        shown = {key: observation[key].to("cpu", torch.float32) for key in policy.observation_space}
+        first = observation[next(iter(policy.observation_space))]
+        shown = {
+            key: torch.as_tensor(observation[key]).to("cpu", torch.float32)
+            for key in policy.observation_space
+        }
         with torch.inference_mode():
             choice = policy.choose(shown, state, action, goes_on, deterministic=not sample)
         state, action = choice.state, choice.actions
-        taken = torch.as_tensor(to_environment_action(policy.action_space, action.numpy()))
-        observation, rewards, terminated, truncated, _ = worlds.step(taken.to(device))
-        totals += torch.where(running, rewards.cpu(), 0.0)
+        taken = to_environment_action(policy.action_space, action.numpy())
+        if isinstance(first, Tensor):  # else these worlds take arrays, too
+            taken = torch.as_tensor(taken).to(first.device)
+        observation, *ends, _ = worlds.step(taken)
+        rewards, terminated, truncated = (torch.as_tensor(values).cpu() for values in ends)
+        totals += torch.where(running, rewards, 0.0)
         lengths += running
-        goes_on = ~(terminated | truncated).cpu()
+        goes_on = ~(terminated | truncated)
         running &= goes_on
     return totals, lengths
 

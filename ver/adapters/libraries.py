@@ -1,4 +1,4 @@
-"""Worlds of other libraries by name, `mjlab:TASK` and `brax:NAME`: stepped together, by system=batched."""
+"""Worlds of other libraries by name, such as `mjlab:TASK`, `brax:NAME`: stepped together, by system=batched."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import Any
 
 from ver.adapters.arrays import AnyEnvironment, any_environment
 from ver.adapters.brax_worlds import BraxWorlds
+from ver.adapters.envpool_worlds import EnvpoolWorlds
 from ver.adapters.mjlab_worlds import MjlabWorlds
 from ver.errors import UserError
 
-LIBRARIES: dict[str, type[BraxWorlds] | type[MjlabWorlds]] = {
+LIBRARIES: dict[str, type[BraxWorlds] | type[EnvpoolWorlds] | type[MjlabWorlds]] = {
     "brax": BraxWorlds,
+    "envpool": EnvpoolWorlds,
     "mjlab": MjlabWorlds,
 }
+OPTIONS = "options"  # attribute of worlds whose library itself says what an environment takes
 # Packages that stand on this one, imported when they are asked for: module, and what finds the class of a name
 BESIDE = {"locomotion": ("locomotion.tasks", "kind_of")}
 _KINDS = {"int": "a whole number", "float": "a number", "str": "a word"}
@@ -37,11 +40,13 @@ def named_environment(
     library, name = _split(make_env)
     if not library:
         return AnyEnvironment(make_env, dict(arguments)) if arguments else any_environment(make_env)
-    kind = _kind(library, name)
+    kind, arguments = _kind(library, name), dict(arguments or {})
     taken = {each.name: str(each.type) for each in fields(kind)[1:] if each.type in _KINDS}
-    where = {"device": device} if taken.pop("device", None) else {}
-    given = {key: _checked(library, taken, key, value) for key, value in (arguments or {}).items()}
-    return kind(name, **where, **given)
+    own: dict[str, Any] = {"device": device} if taken.pop("device", None) else {}
+    if any(each.name == OPTIONS for each in fields(kind)):
+        own[OPTIONS] = {key: arguments.pop(key) for key in [*arguments] if key not in taken}
+    given = {key: _checked(library, taken, key, value) for key, value in arguments.items()}
+    return kind(name, **own, **given)
 
 
 def own_settings(make_env: Any, count: int = 0) -> list[str]:

@@ -11,6 +11,7 @@ from tests.helpers.mjlab_stand_in import install_stand_in
 from tests.helpers.small_runs import curve, small_run
 from ver.adapters.arrays import AnyEnvironment
 from ver.adapters.brax_worlds import BraxWorlds
+from ver.adapters.envpool_worlds import EnvpoolWorlds
 from ver.adapters.libraries import named_environment, own_settings
 from ver.adapters.mjlab_worlds import MjlabWorlds
 from ver.errors import UserError
@@ -25,6 +26,12 @@ def test_a_name_is_that_of_a_librarys_worlds():
     found = named_environment("mjlab:Counters", {"largest_action": 2}, "cuda:1")
     assert found == MjlabWorlds("Counters", "cuda:1", 2.0)
     assert isinstance(found.largest_action, float)
+
+
+def test_what_an_environment_of_envpool_takes_that_says_itself():
+    given = {"num_threads": 2, "frame_skip": 1, "full_action_space": True}
+    options = {"frame_skip": 1, "full_action_space": True}
+    assert named_environment("envpool:Pong-v5", given) == EnvpoolWorlds("Pong-v5", 2, options)
 
 
 def test_robots_that_run_are_found_likewise_and_bring_their_settings():
@@ -71,6 +78,8 @@ def test_any_other_name_is_gymnasiums():
             "env.push, env.reward, env.threads",
         ),
         ("locomotion:humanoid_terrain", {"obstacles": 99}, "obstacles must be from 0 to 64, found 99"),
+        ("envpool:Pong-v5", {"num_threads": -1}, "num_threads must be at least 0, found -1"),
+        ("envpool:Pong-v5", {"num_threads": 0.5}, "env.num_threads must be a whole number, found 0.5"),
         ("mjlab:Counters", {"change": "all"}, "unknown key 'env.change': mjlab takes env.largest_action"),
         ("mjlab:Counters", {"largest_action": 0}, "largest_action must be above 0, found 0"),
         ("mjlab:Counters", {"largest_action": "far"}, "env.largest_action must be a number, found far"),
@@ -89,10 +98,17 @@ def test_words_win_over_the_settings_that_worlds_bring(tmp_path):
     assert (config.collect.num_environments, config.collect.rollout_length) == (4, 8192)
 
 
-@pytest.mark.parametrize("library", ["brax", "mjlab"])
-def test_a_library_that_is_missing_is_named_with_its_cure(tmp_path, monkeypatch, library):
+@pytest.mark.parametrize(
+    ("library", "where"),
+    [
+        ("brax", ", into an environment of its own"),
+        ("mjlab", ", into an environment of its own"),
+        ("envpool", ""),
+    ],
+)
+def test_a_library_that_is_missing_is_named_with_its_cure(tmp_path, monkeypatch, library, where):
     monkeypatch.setitem(sys.modules, library, None)
-    cure = f"{library} .*; pip install {library}, into an environment of its own$"
+    cure = f"{library} .*; pip install {library}{where}$"
     with pytest.raises(UserError, match=cure) as caught:
         Trainer(small_run("system=batched"), f"{library}:ant", tmp_path)
     assert "\n" not in str(caught.value)

@@ -17,6 +17,7 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from rich.table import Table
 from benchmarks.any_env import QUICK, TASKS, Task
 from benchmarks.diary import WINDOW, curve, read_diary
 from benchmarks.own_session import last_line, run_in_session
-from benchmarks.side_by_side_runs import DIARY, SYSTEMS
+from benchmarks.side_by_side_runs import DIARY, ENVPOOL, SYSTEMS
 from planner.journal import code_version
 from rearrange.command_line import OneLineParser, check_counts, output_file, output_folder
 from skills.command import run_command
@@ -197,7 +198,9 @@ def read_options(arguments: Sequence[str]) -> Any:
     check_counts(options, "seeds")
     if options.minutes <= 0:
         parser.error(f"--minutes must be above 0, found {options.minutes:g}")
+    pool = find_spec(ENVPOOL) is not None
     there = [each for each in SYSTEMS if each not in PYTHONS or getattr(options, PYTHONS[each])]
+    there = [each for each in there if pool or each != "ver_envpool"]
     options.envs = options.envs.split(",")
     options.systems = options.systems.split(",") if options.systems else there
     for kind, given, valid in (
@@ -207,6 +210,8 @@ def read_options(arguments: Sequence[str]) -> Any:
         for word in given:
             if word not in valid:
                 parser.error(f"{kind}: unknown '{word}': choose from {', '.join(valid)}")
+    if "ver_envpool" in options.systems and not pool:
+        parser.error("ver_envpool needs EnvPool: pip install envpool")
     for system in options.systems:
         option = PYTHONS.get(system)
         if option and not Path(getattr(options, option) or "").is_file():

@@ -1,8 +1,9 @@
 """One training by one library; run by its own interpreter, for `python -m benchmarks.side_by_side`.
 
-Every environment is the same, with a diary around it. All else is the library's own: `ver` and
-Stable-Baselines3 at their defaults, Stable-Baselines3 with what RL Baselines3 Zoo has found for the
-environment, and Sample Factory with the settings of its MuJoCo examples, as its defaults are for images.
+Every environment is the same, with a diary around it; only EnvPool has its own of that name. All else is the
+library's own: `ver` and Stable-Baselines3 at their defaults, Stable-Baselines3 with what RL Baselines3 Zoo has
+found for the environment, and Sample Factory with the settings of its MuJoCo examples, as its defaults are for
+images.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from typing import Any, NamedTuple
 
 import gymnasium
 
-from benchmarks.diary import WithDiary
+from benchmarks.diary import WithDiary, WorldsWithDiary
 
 DIARY = "diary"  # in a run's folder
+ENVPOOL = "envpool"
 SIXTY_FOUR = 64  # environments of Sample Factory's example
 
 
@@ -47,8 +49,8 @@ class Asked(NamedTuple):
         return WithDiary(self.name, str(self.folder / DIARY))
 
 
-def train_ver(asked: Asked, *words: str) -> None:
-    """Trains with the defaults of `ver`."""
+def train_ver(asked: Asked, *words: str, worlds: Any = None) -> None:
+    """Trains with the defaults of `ver`, on worlds that are stepped together where some are given."""
     from ver import Trainer, TrainerConfig
     from ver.adapters.arrays import AnyEnvironment
     from ver.config import merge_config
@@ -57,12 +59,18 @@ def train_ver(asked: Asked, *words: str) -> None:
     if asked.memory:
         own.append("network.memory=lstm")
     config = merge_config(TrainerConfig, [], own)
-    Trainer(config, AnyEnvironment(asked.make), asked.folder / "run").train()
+    Trainer(config, worlds or AnyEnvironment(asked.make), asked.folder / "run").train()
 
 
 def train_batched(asked: Asked) -> None:
     """Trains with the defaults of `ver`, but that one process steps all environments."""
     train_ver(asked, "system=batched")
+
+
+def train_envpool(asked: Asked) -> None:
+    """Trains with the defaults of `ver`, on EnvPool's environment of that name, stepped by its threads."""
+    worlds = WorldsWithDiary(f"{ENVPOOL}:{asked.name}", str(asked.folder / DIARY))
+    train_ver(asked, "system=batched", worlds=worlds)
 
 
 def train_sb3(asked: Asked) -> None:
@@ -124,6 +132,7 @@ def make_for_sample_factory(name: str, cfg: Any, env_config: Any, render_mode: A
 SYSTEMS: dict[str, Callable[[Asked], None]] = {
     "ver": train_ver,
     "ver_batched": train_batched,
+    "ver_envpool": train_envpool,
     "sb3": train_sb3,
     "sb3_zoo": train_zoo,
     "sample_factory": train_sample_factory,

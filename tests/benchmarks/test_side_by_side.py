@@ -49,6 +49,7 @@ def test_no_median_hides_a_seed_that_failed():
 @pytest.fixture
 def words(tmp_path, monkeypatch):
     """A command whose runs are a stand-in's: it writes a diary that reaches ten at once, and goes on."""
+    monkeypatch.setattr(side_by_side, "find_spec", lambda name: None)
     monkeypatch.setattr(own_session, "TRACKER_S", 0.05)
     monkeypatch.setattr(own_session, "OFTEN_S", 0.05)
     monkeypatch.setitem(TASKS, "CartPole-v1", Task("CartPole-v1", 10, 64))
@@ -108,12 +109,14 @@ def test_a_run_without_an_episode_says_what_it_printed_last(words, monkeypatch, 
         (["--envs", "CartPole"], "--envs: unknown 'CartPole'"),
         (["--systems", "ver,tensorforce"], "--systems: unknown 'tensorforce'"),
         (["--systems", "sb3_zoo"], "sb3_zoo needs --sb3 PYTHON"),
+        (["--systems", "ver_envpool"], "ver_envpool needs EnvPool: pip install envpool"),
         (["--sample-factory", "/nowhere/python"], "sample_factory needs --sample-factory PYTHON"),
         (["--seeds", "0"], "--seeds must be at least 1, found 0"),
         (["--minutes", "0"], "--minutes must be above 0, found 0"),
     ],
 )
-def test_bad_input_is_one_line(words, told, capsys):
+def test_bad_input_is_one_line(words, told, capsys, monkeypatch):
+    monkeypatch.setattr(side_by_side, "find_spec", lambda name: None)
     with pytest.raises((SystemExit, *USER_ERRORS)) as ended:
         main(words)
     said = capsys.readouterr().err.strip() or str(ended.value)

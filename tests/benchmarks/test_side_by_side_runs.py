@@ -9,7 +9,12 @@ from benchmarks.diary import read_diary
 from benchmarks.side_by_side_runs import SYSTEMS, Asked, train_ver
 from ver.public import ROOT
 
-MODULES = {"sb3": "stable_baselines3", "sb3_zoo": "rl_zoo3", "sample_factory": "sample_factory"}
+MODULES = {
+    "ver_envpool": "envpool",
+    "sb3": "stable_baselines3",
+    "sb3_zoo": "rl_zoo3",
+    "sample_factory": "sample_factory",
+}
 
 
 def test_ours_trains_on_the_environment_with_a_diary(tmp_path):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from interrupts.command_line import OneLineParser, output_file
 from ver.checkpoint import load_policy, write_json
@@ -36,19 +37,22 @@ def kept_policies(run: Path) -> list[Path]:
     return found
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Play and print the ratings."""
-    parser = OneLineParser(prog="ver rate", description=__doc__)
-    parser.add_argument("run", type=Path, help="run directory of a league")
-    parser.add_argument("--games", type=int, default=64, help="of each pair, at least (64)")
-    parser.add_argument("--seed", type=int, default=0, help="of games and actions (0)")
-    parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
-    options = parser.parse_args(arguments)
-    if not 1 <= options.games <= MOST:
-        raise UserError(f"--games must be from 1 to {MOST}, found {options.games}")
-    if not 0 <= options.seed < 2**31:
-        raise UserError(f"--seed must be from 0 to {2**31 - 1}, found {options.seed}")
-    files = kept_policies(options.run)
+def rate(run: Path, games: int, seed: int) -> dict[str, Any]:
+    """Lets all kept policies of a league play one another.
+
+    Args:
+        run: Run directory of the league.
+        games: Of each pair, at least.
+        seed: Of games and actions.
+
+    Returns:
+        The game and its arguments, how many games each pair has played, the players with their steps, Elo
+        rating and points, and who won how many points against whom.
+
+    Raises:
+        UserError: There are none, or the game is not known.
+    """
+    files = kept_policies(run)
     players = {file: load_policy(file) for file in files}
     # The last snapshot may be what the policy is now
     newest = {file.parent: players[file].metadata["steps"] for file in files if file.name == POLICY}
@@ -63,28 +67,43 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError(
             f"{files[0]} names no game: train with python -m ver league, or name it in metadata"
         )
-    table = Table(game_maker(about["game"], about["arguments"]), min(GAMES, -(-options.games // 2)))
-    rounds = 2 * -(-options.games // (2 * table.count))  # as many on the one side as on the other
-    scores = play_all(table, policies, rounds, options.seed)
+    table = Table(game_maker(about["game"], about["arguments"]), min(GAMES, -(-games // 2)))
+    rounds = 2 * -(-games // (2 * table.count))  # as many on the one side as on the other
+    scores = play_all(table, policies, rounds, seed)
     rows = [
         {
-            "policy": str(file.relative_to(options.run)),
+            "policy": str(file.relative_to(run)),
             "steps": policy.metadata["steps"],
             "elo": round(float(rating), 1),
             "points": float(points.sum()),
         }
         for file, policy, rating, points in zip(files, policies, elo(scores), scores, strict=True)
     ]
-    for row in rows:
+    return {
+        "game": about["game"],
+        "arguments": about["arguments"],
+        "games_of_a_pair": rounds * table.count,
+        "seed": seed,
+        "players": rows,
+        "scores": scores.tolist(),
+    }
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Play and print the ratings."""
+    parser = OneLineParser(prog="ver rate", description=__doc__)
+    parser.add_argument("run", type=Path, help="run directory of a league")
+    parser.add_argument("--games", type=int, default=64, help="of each pair, at least (64)")
+    parser.add_argument("--seed", type=int, default=0, help="of games and actions (0)")
+    parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
+    options = parser.parse_args(arguments)
+    if not 1 <= options.games <= MOST:
+        raise UserError(f"--games must be from 1 to {MOST}, found {options.games}")
+    if not 0 <= options.seed < 2**31:
+        raise UserError(f"--seed must be from 0 to {2**31 - 1}, found {options.seed}")
+    result = rate(options.run, options.games, options.seed)
+    for row in result["players"]:
         print(f"{row['elo']:8.1f}  {row['points']:8.1f} points  {row['policy']}")
     if options.json:
-        result = {
-            "game": about["game"],
-            "arguments": about["arguments"],
-            "games_of_a_pair": rounds * table.count,
-            "seed": options.seed,
-            "players": rows,
-            "scores": scores.tolist(),
-        }
         write_json(options.json, result)
     return 0

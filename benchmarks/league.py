@@ -139,9 +139,10 @@ def main(arguments: Sequence[str]) -> int:
     if options.snapshots < 2 or options.steps < options.snapshots:
         parser.error("--snapshots must be at least 2 and at most --steps")
     words = [*(WORDS if options.game == GAME else ()), *options.settings]
+    settings = merge_config(LeagueSettings, [], words)
     if options.game == GAME and find_spec("magent2") is None:
         parser.error("MAgent2 is not installed: pip install magent2; or name another --game")
-    game_maker(options.game, merge_config(LeagueSettings, [], words).env)  # before a folder is made
+    game_maker(options.game, settings.env)  # raises, before a folder is made
     what = "later policies of a league against earlier ones"
     origin = made("benchmarks.league", arguments, what=what, seed=options.seed)
     every = options.run or Path("runs") / "league" / code_version()[:8]

@@ -57,7 +57,7 @@ TASKS = {
         Task("Acrobot-v1", -100, 100_000),
         Task("Pendulum-v1", -200, 200_000),
         Task("LunarLander-v3", 200, 1_000_000),
-        Task("MiniGrid-MemoryS9-v0", 0.9, 1_000_000, ("network.memory=lstm",)),
+        Task("MiniGrid-MemoryS9-v0", 0.9, 300_000, ("network.memory=lstm",)),
         Task("HalfCheetah-v5", 3000, 2_000_000),
         Task("Ant-v5", 2000, 2_000_000),
         Task("ALE/Pong-v5", 15, 1_250_000),  # of four frames each

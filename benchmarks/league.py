@@ -106,7 +106,7 @@ def summarise(leagues: Sequence[dict[str, Any]], policies: int) -> dict[str, Any
 
 def show(found: dict[str, Any]) -> None:
     """Prints the table."""
-    table = Table(title=f"{found['leagues'][0]['game']}, {found['policies']} policies of a league")
+    table = Table(title=f"{found['leagues'][0]['game']}, policies in a league: {found['policies']}")
     for name in ("steps", "Elo, mean", "worst"):
         table.add_column(name, justify="right")
     for row in found["moments"]:

@@ -40,7 +40,7 @@ def test_leagues_are_trained_and_rated_once(tmp_path, capsys, monkeypatch):
     assert [league["league_seed"] for league in found["leagues"]] == [1, 2]
     assert [row["steps"] for row in found["moments"]] == [128, 256]
     assert found["of"] == 4
-    assert "2 policies of a league" in capsys.readouterr().out
+    assert "policies in a league: 2" in capsys.readouterr().out
     monkeypatch.setattr("benchmarks.league.make_league", None)
     assert main(words) == 0
     assert json.loads(path.read_text())["leagues"] == found["leagues"]

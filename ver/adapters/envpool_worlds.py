@@ -70,7 +70,8 @@ class EnvpoolWorlds:
         known = sorted({*envpool.make_spec(self.name).config._fields} - {*_OURS})
         for key in self.options:
             if key not in known:
-                raise UserError(f"unknown key 'env.{key}': {self.name} takes {', '.join(known)}")
+                told = ", ".join(f"env.{each}" for each in ("num_threads", *known))
+                raise UserError(f"unknown key 'env.{key}': envpool:{self.name} takes {told}")
         own = {"num_envs": count, "seed": seed, "num_threads": self.num_threads}
         try:
             pool = envpool.make(self.name, env_type="gymnasium", **own, **self.options)

@@ -122,8 +122,16 @@ def test_a_run_trains_on_them_and_is_judged(tmp_path, stand_in):
     ("name", "options", "told"),
     [
         ("Nothing-v1", {}, "EnvPool has no environment 'Nothing-v1'; envpool.list_all_envs() names them"),
-        ("Counters-v1", {"lives": 3}, "unknown key 'env.lives': Counters-v1 takes max_episode_steps"),
-        ("Counters-v1", {"seed": 3}, "unknown key 'env.seed': Counters-v1 takes max_episode_steps"),
+        (
+            "Counters-v1",
+            {"lives": 3},
+            "unknown key 'env.lives': envpool:Counters-v1 takes env.num_threads, env.max_episode_steps",
+        ),
+        (
+            "Counters-v1",
+            {"seed": 3},
+            "unknown key 'env.seed': envpool:Counters-v1 takes env.num_threads, env.max_episode_steps",
+        ),
         (
             "Counters-v1",
             {"max_episode_steps": "many"},

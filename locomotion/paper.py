@@ -40,8 +40,12 @@ TABLE_4 = {
         *(64, 20, 8, 0.01, (256, 128)), {"observation": (512,), "heights": (256, 128)}, agents=512
     ),
 }
-# The paper gives none of these: a ceiling for the rate that follows the divergence, and no bonus for entropy
-OURS = ("ppo.learning_rate=3e-3", "ppo.schedule=constant", "ppo.entropy.initial=0")
+# The paper gives none of these: a ceiling for the rate that follows the divergence, no bonus for entropy, and
+# the spread of actions at the start
+OURS = (
+    *("ppo.learning_rate=3e-3", "ppo.schedule=constant", "ppo.entropy.initial=0"),
+    "network.initial_log_std=0",
+)
 
 
 def settings(task: str, count: int = 0) -> list[str]:

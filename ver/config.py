@@ -48,8 +48,8 @@ class NetworkConfig:
     previous_action_features: int = 0  # width of the previous action's embedding; 0 leaves it out
     # log standard deviation of Gaussian actions: free (one per dimension) or state (a head)
     log_std: str = "free"
-    # At the start, in half-ranges of the Box: half of one (Andrychowicz et al. 2021, 3.2). With a whole
-    # one a third of what is tried lies outside
+    # At the start, in half-ranges of the Box: half of one. With a whole one a third of what is
+    # tried lies outside
     initial_log_std: float = -0.7
     # Mean of each action dimension at the start, in half-ranges of the Box, within (-1, 1); empty:
     # zeros. Keeps a binary action, such as one that ends the episode, off until something is

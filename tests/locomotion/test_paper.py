@@ -16,6 +16,7 @@ def test_the_ants_are_those_of_table_4():
     assert (network.widths, network.activation) == ([128, 64, 32], "selu")
     assert network.separate_critic
     assert network.normalise_vectors
+    assert network.initial_log_std == 0.0  # whatever the learner's default is
 
 
 def test_the_humanoids_are_those_of_table_4():

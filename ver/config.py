@@ -92,7 +92,9 @@ class EntropyConfig:
     """The entropy bonus."""
 
     learned: bool = False  # adapt the coefficient so that entropy stays near the target
-    initial: float = 0.01  # coefficient at the start, and for good when it is not learned
+    # Coefficient at the start, and for good when it is not learned. Empty: 0.01, but 0 where the action is
+    # a Box, whose entropy has no upper bound: a bonus would spread the actions for ever
+    initial: float | None = None
     minimum: float = 1e-4  # lower bound of the learned coefficient
     maximum: float = 1.0  # upper bound of the learned coefficient
     target: float = 0.0  # wanted entropy in nats, summed over action dimensions
@@ -131,7 +133,7 @@ class PPOConfig:
     # The learning rate is lowered below the schedule's, and raised again. So the KL divergence from
     # the policy that acted stays within half and twice this. It begins at a tenth. 0 leaves the
     # schedule alone
-    target_kl: float = 0.0
+    target_kl: float = 0.02
     clip_value: bool = False  # also clip how far the value may move
     value_coefficient: float = 0.5  # weight of 0.5 * squared value error
     gamma: float = 0.99  # discount
@@ -255,6 +257,7 @@ FORMER_DEFAULTS = (
     "ppo.learning_rate=2.5e-4",
     "ppo.epochs=3",
     "ppo.mini_batches=2",
+    "ppo.target_kl=0",
     "ppo.normalise_advantages=false",
     "ppo.shuffle_steps=false",
     "ppo.entropy.learned=true",

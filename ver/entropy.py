@@ -5,11 +5,24 @@ from __future__ import annotations
 import math
 
 import torch
+from gymnasium import spaces
 from torch import Tensor, nn
 
 from ver.config import EntropyConfig
 from ver.errors import UserError
 from ver.networks.policy import ActorCritic
+
+DISCRETE = 0.01  # usual for Atari (Mnih et al. 2016)
+
+
+def initial_coefficient(config: EntropyConfig, action_space: spaces.Space) -> float:
+    """Returns the coefficient at the start, by the kind of actions where the settings leave it open.
+
+    One that is learned begins above 0 with a Box, too.
+    """
+    if config.initial is not None:
+        return config.initial
+    return 0.0 if isinstance(action_space, spaces.Box) and not config.learned else DISCRETE
 
 
 class EntropyCoefficient(nn.Module):
@@ -22,23 +35,28 @@ class EntropyCoefficient(nn.Module):
 
     Args:
         config: Bounds, target and step size.
+        action_space: Of the policy, on which the default depends.
 
     Raises:
         UserError: If the bounds are impossible.
     """
 
-    def __init__(self, config: EntropyConfig):
+    def __init__(self, config: EntropyConfig, action_space: spaces.Space):
         super().__init__()
         if not 0.0 < config.minimum <= config.maximum:
             raise UserError("ppo.entropy needs 0 < minimum <= maximum.")
         self.config = config
-        self.log_alpha = nn.Parameter(torch.tensor(math.log(max(config.initial, 1e-12))))
+        self.action_space = action_space
+        initial = initial_coefficient(config, action_space)
+        self.log_alpha = nn.Parameter(torch.tensor(math.log(max(initial, 1e-12))))
         self.clamp()
 
     @property
     def value(self) -> float:
         """The coefficient; exactly the configured one when it is not learned."""
-        return float(self.log_alpha.detach().exp()) if self.config.learned else self.config.initial
+        if self.config.learned:
+            return float(self.log_alpha.detach().exp())
+        return initial_coefficient(self.config, self.action_space)
 
     def loss(self, entropy: float) -> Tensor:
         """Returns the coefficient's own loss for a mean entropy."""

@@ -75,7 +75,7 @@ class PPO:
         self.config = config
         self.batch_size = batch_size
         device = policy.device
-        self.entropy = EntropyCoefficient(config.entropy).to(device)
+        self.entropy = EntropyCoefficient(config.entropy, policy.action_space).to(device)
         self.cpca = _make_cpca(policy, config)
         self.estimator = StateEstimator(policy).to(device) if config.state_estimation else None
         found = {"cpca": self.cpca, "estimator": self.estimator}

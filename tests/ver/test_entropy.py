@@ -12,12 +12,13 @@ from ver.errors import UserError
 from ver.networks.policy import ActorCritic
 from ver.ppo import PPO
 
+BOX, CHOICE = spaces.Box(-1, 1, (2,), np.float32), spaces.Discrete(2)
 LEARNED = EntropyConfig(learned=True, initial=1e-3)
 
 
 def adapted(entropy: float, steps: int = 50, **settings) -> EntropyCoefficient:
     coefficient = EntropyCoefficient(
-        EntropyConfig(learned=True, initial=0.01, target=1.0, **settings)
+        EntropyConfig(learned=True, initial=0.01, target=1.0, **settings), CHOICE
     )
     optimizer = torch.optim.Adam(coefficient.parameters(), lr=0.1)
     for _ in range(steps):
@@ -36,15 +37,17 @@ def test_entropy_coefficient_rises_below_the_target_and_falls_above():
 def test_entropy_coefficient_keeps_its_bounds():
     assert adapted(-9.0, 200).value == pytest.approx(1.0)
     assert adapted(9.0, 800).value == pytest.approx(1e-4)
-    assert EntropyCoefficient(EntropyConfig(learned=True, initial=7.0)).value == pytest.approx(1.0)
+    assert EntropyCoefficient(
+        EntropyConfig(learned=True, initial=7.0), CHOICE
+    ).value == pytest.approx(1.0)
     with pytest.raises(UserError, match="minimum"):
-        EntropyCoefficient(EntropyConfig(minimum=0.0))
+        EntropyCoefficient(EntropyConfig(minimum=0.0), CHOICE)
 
 
 @hypothesis.settings(max_examples=20)
 @hypothesis.given(st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=30), st.floats(1e-3, 50))
 def test_entropy_coefficient_never_leaves_its_bounds(entropies, rate):
-    coefficient = EntropyCoefficient(EntropyConfig(learned=True))
+    coefficient = EntropyCoefficient(EntropyConfig(learned=True), CHOICE)
     optimizer = torch.optim.SGD(coefficient.parameters(), lr=rate)
     for entropy in entropies:
         optimizer.zero_grad()
@@ -91,3 +94,21 @@ def test_only_a_free_spread_of_one_box_can_be_bounded(actions):
     policy = ActorCritic(space, actions, NetworkConfig(memory="none", hidden_size=4))
     with pytest.raises(UserError, match=r"one Box, no Tuple or Dict, with .*=free; leave it out"):
         PPO(policy, PPOConfig(final_log_std=-1.0))
+
+
+@pytest.mark.parametrize(
+    ("actions", "learned", "given", "expected"),
+    [
+        (CHOICE, False, None, 0.01),
+        (MIXED, False, None, 0.01),
+        (BOX, False, None, 0.0),
+        (BOX, True, None, 0.01),  # of which one is learned that begins above 0
+        (BOX, False, 0.003, 0.003),
+        (CHOICE, False, 0.0, 0.0),
+    ],
+)
+def test_the_bonus_goes_by_the_kind_of_actions_unless_it_is_given(
+    actions, learned, given, expected
+):
+    config = EntropyConfig(learned=learned, initial=given)
+    assert EntropyCoefficient(config, actions).value == pytest.approx(expected)

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 
 from ver.checkpoint import write_json
 from ver.config import PPOConfig, TrainerConfig
+from ver.entropy import initial_coefficient
 from ver.errors import UserError
 from ver.population import PopulationConfig, evolve
 
@@ -42,9 +44,10 @@ class Genome:
     adam_beta1: float
 
     @classmethod
-    def of(cls, config: PPOConfig) -> Genome:
-        """Takes them from settings."""
-        return cls(config.learning_rate, config.entropy.initial, config.adam_beta1)
+    def of(cls, config: PPOConfig, action_space: spaces.Space) -> Genome:
+        """Takes them from settings, for actions of that space."""
+        entropy = initial_coefficient(config.entropy, action_space)
+        return cls(config.learning_rate, entropy, config.adam_beta1)
 
     def factors(self) -> dict[str, float]:
         """As positive numbers, which may be multiplied: of beta1 what it leaves to 1."""
@@ -84,7 +87,9 @@ class Evolution:
     history: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
-    def begin(cls, folder: Path, config: PPOConfig, policies: int) -> Evolution:
+    def begin(
+        cls, folder: Path, config: PPOConfig, action_space: spaces.Space, policies: int
+    ) -> Evolution:
         """Goes on with what the folder holds, or begins with everybody alike.
 
         Raises:
@@ -92,7 +97,7 @@ class Evolution:
         """
         path = folder / STATE
         if not path.is_file():
-            return cls(path, [Genome.of(config) for _ in range(policies)])
+            return cls(path, [Genome.of(config, action_space) for _ in range(policies)])
         state = json.loads(path.read_text())
         if len(state["genomes"]) != policies:
             raise UserError(

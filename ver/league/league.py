@@ -56,7 +56,7 @@ class PlayerTrainer(Trainer):
             raise UserError("a league trains in one process: start it without torchrun")
         self.snapshot_every = snapshot_every
         self.among = run_directory.name
-        self.apply(Genome.of(config.ppo))
+        self.apply(Genome.of(config.ppo, self.policy.action_space))
 
     def sit(self) -> Player:
         """Makes the player anew."""
@@ -170,7 +170,8 @@ class League:
             )
             for number in range(policies)
         ]
-        self.evolution = Evolution.begin(self.run_directory, config.ppo, policies)
+        space = self.arena.table.action_space
+        self.evolution = Evolution.begin(self.run_directory, config.ppo, space, policies)
         for trainer, genome in zip(self.trainers, self.evolution.genomes, strict=True):
             trainer.apply(genome)
 

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from gymnasium import spaces
 
 from tests.helpers.leagues import quick_league
 from ver import TrainerConfig, load_policy
@@ -9,27 +10,28 @@ from ver.errors import UserError
 from ver.league.evolution import Evolution, EvolutionConfig, Genome
 
 CONFIG = EvolutionConfig(every=100)
+CHOICE = spaces.Discrete(2)
 
 
 def test_the_worst_takes_over_from_the_best_and_all_is_kept(tmp_path):
-    evolution = Evolution.begin(tmp_path, PPOConfig(), 3)
+    evolution = Evolution.begin(tmp_path, PPOConfig(), CHOICE, 3)
     parents = evolution.change(CONFIG, [0.9, 0.1, 0.5], seed=1)
     assert parents == [0, 0, 2]
     for seed in range(2, 30):
         evolution.change(CONFIG, [0.9, 0.1, 0.5], seed)
     best, *others = evolution.genomes
-    assert best == Genome.of(PPOConfig())  # the best 30 % never mutate
+    assert best == Genome.of(PPOConfig(), CHOICE)  # the best 30 % never mutate
     for own in others:
         assert own != best
         assert 0.0 <= own.adam_beta1 < 1.0
         for name in ("learning_rate", "entropy"):
             power = getattr(own, name) / getattr(best, name)
             assert 1.2**-29 <= power <= 1.2**29
-    again = Evolution.begin(tmp_path, PPOConfig(), 3)
+    again = Evolution.begin(tmp_path, PPOConfig(), CHOICE, 3)
     assert (again.genomes, again.rounds) == (evolution.genomes, 29)
     assert again.history[0]["parents"] == parents
     with pytest.raises(UserError, match="is of 3 policies"):
-        Evolution.begin(tmp_path, PPOConfig(), 2)
+        Evolution.begin(tmp_path, PPOConfig(), CHOICE, 2)
 
 
 def test_settings_go_there_and_back():

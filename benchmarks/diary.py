@@ -14,7 +14,6 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import VectorEnv, VectorWrapper
 
 WINDOW = 100  # episodes that a mean is of
 
@@ -32,13 +31,13 @@ class Diary(gymnasium.Wrapper):
     def __init__(self, env: gymnasium.Env, folder: str) -> None:
         """Nothing is written yet."""
         super().__init__(env)
-        self._path = _new_file(folder)
+        self._path = new_file(folder)
         self._begun, self._steps, self._return = False, 0, 0.0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Begins an episode; one that has not ended is left out."""
         if not self._begun:
-            _write(self._path, 0, 0.0)
+            write_line(self._path, 0, 0.0)
         self._begun, self._steps, self._return = True, 0, 0.0
         return super().reset(seed=seed, options=options)
 
@@ -48,40 +47,7 @@ class Diary(gymnasium.Wrapper):
         self._steps += 1
         self._return += float(told[1])
         if told[2] or told[3]:
-            _write(self._path, self._steps, self._return)
-        return told
-
-
-class DiaryOfWorlds(VectorWrapper):
-    """As `Diary`, of worlds that are stepped together and restart in the step in which they end.
-
-    Args:
-        worlds: Any.
-        folder: Gets a file of theirs.
-    """
-
-    def __init__(self, worlds: VectorEnv, folder: str) -> None:
-        """Nothing is written yet."""
-        super().__init__(worlds)
-        self._path, self._begun = _new_file(folder), False
-        self._steps, self._returns = np.zeros(self.num_envs, int), np.zeros(self.num_envs)
-
-    def reset(self, **words: Any) -> Any:
-        """Begins an episode in every world; those that have not ended are left out."""
-        if not self._begun:
-            _write(self._path, 0, 0.0)
-        self._begun, self._steps[:], self._returns[:] = True, 0, 0.0
-        return super().reset(**words)
-
-    def step(self, actions: Any) -> Any:
-        """Steps, and writes down the episodes that end."""
-        told = super().step(actions)
-        self._steps += 1
-        self._returns += np.asarray(told[1])
-        ended = np.flatnonzero(np.asarray(told[2]) | np.asarray(told[3]))
-        for index in ended.tolist():
-            _write(self._path, int(self._steps[index]), float(self._returns[index]))
-        self._steps[ended], self._returns[ended] = 0, 0.0
+            write_line(self._path, self._steps, self._return)
         return told
 
 
@@ -102,25 +68,6 @@ class WithDiary:
         from ver.adapters.names import make_named  # not where only Gymnasium is
 
         return Diary(make_named(self.name), self.folder)
-
-
-@dataclass(frozen=True)
-class WorldsWithDiary:
-    """Makes worlds that keep a diary.
-
-    Attributes:
-        name: LIBRARY:NAME, as for `ver.adapters.libraries`.
-        folder: Of the diary.
-    """
-
-    name: str
-    folder: str
-
-    def make_vector(self, count: int, seed: int) -> VectorEnv:
-        """Makes them."""
-        from ver.adapters.libraries import named_environment
-
-        return DiaryOfWorlds(named_environment(self.name).make_vector(count, seed), self.folder)
 
 
 def read_diary(folder: Path) -> np.ndarray:
@@ -157,11 +104,12 @@ def curve(diary: np.ndarray, window: int = WINDOW) -> np.ndarray:
     return np.stack((ended[window - 1 :, 0], steps[window - 1 :], means), axis=1)
 
 
-def _new_file(folder: str) -> Path:
+def new_file(folder: str) -> Path:
+    """Names a file of its own for a diary."""
     return Path(folder) / f"{uuid.uuid4().hex}.txt"
 
 
-def _write(path: Path, steps: int, total: float) -> None:
+def write_line(path: Path, steps: int, total: float) -> None:
     """Appends a line at once, so that a process that is killed leaves whole ones."""
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:

@@ -36,7 +36,12 @@ from skills.provenance import made, write_json, write_result
 from ver import UserError
 from ver.collect.processes import cores
 
-PYTHONS = {"sb3": "sb3", "sb3_zoo": "sb3", "sample_factory": "sample_factory"}
+PYTHONS = {
+    "sb3": "sb3",
+    "sb3_zoo": "sb3",
+    "cleanrl": "cleanrl",
+    "sample_factory": "sample_factory",
+}
 POINTS = 40  # of a curve
 TOLD = "told.json"
 
@@ -119,10 +124,12 @@ def compare(options: Any, folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in options.envs:
         task = TASKS[name]
-        runs: dict[str, list[dict[str, Any]]] = {system: [] for system in options.systems}
+        # CleanRL's PPO remembers the images of Atari alone
+        systems = [each for each in options.systems if each != "cleanrl" or not task.settings]
+        runs: dict[str, list[dict[str, Any]]] = {system: [] for system in systems}
         for repeat in range(options.seeds):
-            seed, shift = options.seed + repeat, repeat % len(runs)
-            for system in [*options.systems[shift:], *options.systems[:shift]]:
+            seed, shift = options.seed + repeat, repeat % max(len(runs), 1)
+            for system in [*systems[shift:], *systems[:shift]]:
                 where = folder / f"{re.sub('[^A-Za-z0-9.-]+', '_', name)}_{system}_{seed}"
                 runs[system].append(train(task, system, seed, where, options))
                 print(
@@ -186,6 +193,7 @@ def read_options(arguments: Sequence[str]) -> Any:
     parser.add_argument("--envs", default=QUICK, help=f"with commas ({QUICK}): of {names}")
     parser.add_argument("--systems", help=f"which, with commas: of {', '.join(SYSTEMS)}")
     parser.add_argument("--sb3", metavar="PYTHON", help="of a venv with rl_zoo3 and sb3-contrib")
+    parser.add_argument("--cleanrl", metavar="PYTHON", help="of a venv with CleanRL")
     parser.add_argument("--sample-factory", metavar="PYTHON", help="of a venv with Sample Factory")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each (3)")
     parser.add_argument("--seed", type=int, default=1, help="of the first run (1)")

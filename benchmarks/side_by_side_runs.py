@@ -1,14 +1,16 @@
 """One training by one library; run by its own interpreter, for `python -m benchmarks.side_by_side`.
 
 Every environment is the same, with a diary around it; only EnvPool has its own of that name. All else is the
-library's own: `ver` and Stable-Baselines3 at their defaults, Stable-Baselines3 with what RL Baselines3 Zoo has
-found for the environment, and Sample Factory with the settings of its MuJoCo examples, as its defaults are for
-images.
+library's own: `ver`, Stable-Baselines3 and CleanRL at their defaults, Stable-Baselines3 with what RL Baselines3
+Zoo has found for the environment, and Sample Factory with the settings of its MuJoCo examples, as its defaults
+are for images.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import runpy
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +19,7 @@ from typing import Any, NamedTuple
 
 import gymnasium
 
-from benchmarks.diary import WithDiary, WorldsWithDiary
+from benchmarks.diary import WithDiary
 
 DIARY = "diary"  # in a run's folder
 ENVPOOL = "envpool"
@@ -69,6 +71,8 @@ def train_batched(asked: Asked) -> None:
 
 def train_envpool(asked: Asked) -> None:
     """Trains with the defaults of `ver`, on EnvPool's environment of that name, stepped by its threads."""
+    from benchmarks.diary_of_worlds import WorldsWithDiary
+
     worlds = WorldsWithDiary(f"{ENVPOOL}:{asked.name}", str(asked.folder / DIARY))
     train_ver(asked, "system=batched", worlds=worlds)
 
@@ -90,16 +94,34 @@ def train_zoo(asked: Asked) -> None:
     """Trains as `rl_zoo3.train` does, with what it holds for the environment or else for any."""
     from rl_zoo3.train import train
 
-    spec = gymnasium.spec(asked.name)
-    words = {"folder": str(asked.folder / DIARY)}
-    around = gymnasium.envs.registration.WrapperSpec("Diary", "benchmarks.diary:Diary", words)
-    gymnasium.registry[asked.name] = replace(spec, additional_wrappers=(around,))
+    keep_diary(asked)
     sys.argv = [
         *("train", "--algo", "ppo_lstm" if asked.memory else "ppo", "--env", asked.name),
         *("-n", str(asked.steps), "--seed", str(asked.seed), "--device", "cpu"),
         *("--eval-freq", "-1", "-f", str(asked.folder / "run")),
     ]
     train()
+
+
+def train_cleanrl(asked: Asked) -> None:
+    """Trains as CleanRL's file for that kind of actions does, called with an environment and a length."""
+    box = isinstance(gymnasium.make(asked.name).action_space, gymnasium.spaces.Box)
+    module = "cleanrl.ppo_continuous_action" if box else "cleanrl.ppo"
+    keep_diary(asked)
+    os.chdir(asked.folder)  # it writes into the folder in which it is called
+    sys.argv = [
+        *(module, "--env-id", asked.name, "--seed", str(asked.seed), "--no-cuda"),
+        *("--total-timesteps", str(asked.steps)),
+    ]
+    runpy.run_module(module, run_name="__main__")
+
+
+def keep_diary(asked: Asked) -> None:
+    """Makes Gymnasium put a diary around the environment of that name."""
+    spec = gymnasium.spec(asked.name)
+    words = {"folder": str(asked.folder.absolute() / DIARY)}
+    around = gymnasium.envs.registration.WrapperSpec("Diary", "benchmarks.diary:Diary", words)
+    gymnasium.registry[asked.name] = replace(spec, additional_wrappers=(around,))
 
 
 def train_sample_factory(asked: Asked) -> None:
@@ -135,6 +157,7 @@ SYSTEMS: dict[str, Callable[[Asked], None]] = {
     "ver_envpool": train_envpool,
     "sb3": train_sb3,
     "sb3_zoo": train_zoo,
+    "cleanrl": train_cleanrl,
     "sample_factory": train_sample_factory,
 }
 

@@ -2,42 +2,18 @@
 
 import pickle
 
-import gymnasium
 import numpy as np
 import pytest
-import torch
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.diary import (
     Diary,
-    DiaryOfWorlds,
     WithDiary,
-    WorldsWithDiary,
     curve,
     read_diary,
 )
-from tests.helpers.mjlab_stand_in import install_stand_in
-
-
-class Counting(gymnasium.Env):
-    """Is cut off after two steps or ends, in turn; the rewards are 1, 2, 3 and so on."""
-
-    observation_space = gymnasium.spaces.Box(0, 1, (1,))
-    action_space = gymnasium.spaces.Discrete(2)
-
-    def __init__(self):
-        self.steps = 0
-
-    def reset(self, *, seed=None, options=None):
-        return np.zeros(1, np.float32), {}
-
-    def step(self, action):
-        self.steps += 1
-        over = self.steps % 2 == 0
-        ended = over and self.steps % 4 == 0
-        return np.zeros(1, np.float32), float(self.steps), ended, over and not ended, {}
+from tests.helpers.short_episodes import Counting
 
 
 def test_a_line_is_written_for_the_begin_and_for_each_episode(tmp_path):
@@ -55,31 +31,6 @@ def test_a_line_is_written_for_the_begin_and_for_each_episode(tmp_path):
     assert diary[:, 1].tolist() == [0, 2, 2, 1]
     assert diary[:, 2].tolist() == [0, 1 + 2, 3 + 4, 6]
     assert (np.diff(diary[:, 0]) >= 0).all()
-
-
-def test_worlds_that_are_stepped_together_have_one_file_and_the_same_lines(tmp_path):
-    worlds = SyncVectorEnv([Counting, Counting], autoreset_mode=AutoresetMode.SAME_STEP)
-    worlds.envs[1].steps = 1  # the second one ends a step earlier
-    worlds = DiaryOfWorlds(worlds, str(tmp_path))
-    worlds.reset(seed=[1, 2])
-    for _ in range(4):
-        worlds.step(np.zeros(2, np.int64))
-    diary = read_diary(tmp_path)
-    assert len(list(tmp_path.iterdir())) == 1
-    assert diary[:, 1].tolist() == [0, 1, 2, 2, 2]
-    assert diary[:, 2].tolist() == [0, 2, 1 + 2, 3 + 4, 3 + 4]
-    worlds.reset()  # those under way are left out, and none begins for the first time
-    worlds.step(np.zeros(2, np.int64))
-    assert read_diary(tmp_path)[:, 1].tolist() == [0, 1, 2, 2, 2, 1]
-
-
-def test_worlds_of_a_library_are_made_with_a_diary(tmp_path, monkeypatch):
-    install_stand_in(monkeypatch)
-    worlds = WorldsWithDiary("mjlab:Counters", str(tmp_path)).make_vector(2, 0)
-    worlds.reset(seed=0)
-    for _ in range(3):
-        worlds.step(torch.zeros(2, 2))
-    assert read_diary(tmp_path)[:, 1].tolist() == [0, 2, 3]
 
 
 def test_a_line_that_is_being_written_is_left_out(tmp_path):

@@ -89,6 +89,14 @@ def test_runs_take_turns_end_early_and_are_told_once(words, tmp_path, capsys):
     assert len((tmp_path / "order").read_text().split()) == len(order)
 
 
+def test_cleanrl_is_left_out_where_there_is_to_remember(words, tmp_path, monkeypatch):
+    monkeypatch.setitem(TASKS, "CartPole-v1", Task("CartPole-v1", 10, 64, ("network.memory=lstm",)))
+    python = words[words.index("--sb3") + 1]
+    assert main([*words, "--cleanrl", python, "--systems", "cleanrl,sb3", "--seeds", "1"]) == 0
+    assert (tmp_path / "order").read_text().split() == ["sb31"]
+    assert main([*words, "--cleanrl", python, "--systems", "cleanrl", "--seeds", "1"]) == 0
+
+
 def test_what_an_interrupted_run_left_is_cleared_away(words, tmp_path):
     left = tmp_path / "runs" / "CartPole-v1_ver_1" / "diary" / "old.txt"
     left.parent.mkdir(parents=True)
@@ -109,6 +117,7 @@ def test_a_run_without_an_episode_says_what_it_printed_last(words, monkeypatch, 
         (["--envs", "CartPole"], "--envs: unknown 'CartPole'"),
         (["--systems", "ver,tensorforce"], "--systems: unknown 'tensorforce'"),
         (["--systems", "sb3_zoo"], "sb3_zoo needs --sb3 PYTHON"),
+        (["--systems", "cleanrl"], "cleanrl needs --cleanrl PYTHON"),
         (["--systems", "ver_envpool"], "ver_envpool needs EnvPool: pip install envpool"),
         (["--sample-factory", "/nowhere/python"], "sample_factory needs --sample-factory PYTHON"),
         (["--seeds", "0"], "--seeds must be at least 1, found 0"),

@@ -13,6 +13,7 @@ MODULES = {
     "ver_envpool": "envpool",
     "sb3": "stable_baselines3",
     "sb3_zoo": "rl_zoo3",
+    "cleanrl": "cleanrl",
     "sample_factory": "sample_factory",
 }
 

@@ -92,6 +92,7 @@ def test_an_updates_gradient_equals_a_plain_loops(
     config = PPOConfig(
         gamma=0.9,
         gae_lambda=0.8,
+        target_kl=0.0,
         clip_value=clip_value,
         normalise_advantages=normalise,
         max_sequence_length=longest,

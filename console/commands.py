@@ -65,6 +65,13 @@ COMMANDS = {
     "completion": Command("console.completion", "a script by which a shell completes all this"),
     "doctor": Command("console.doctor", "what is installed, what is missing, how fast this is"),
 }
+DEMO_HELP = """usage: rearrange demo [option of rearrange plan ...]
+
+Films Tidy House in three homes that nothing was trained in, into runs/demo/. The same as
+
+    rearrange plan {words}
+
+What is given here comes after that, and goes before it: rearrange demo --episodes 1."""
 NAV_VIEW = Command("nav.view", "draw an episode of a navigation task")
 
 
@@ -81,6 +88,13 @@ def _name_command(words: str) -> None:
     from rearrange.command_line import OneLineParser  # brings numpy, which help can do without
 
     OneLineParser.called = words
+
+
+def _version() -> str:
+    """Of the package that is installed."""
+    from importlib.metadata import version
+
+    return version("rearrange")
 
 
 def _name_navigation(words: list[str]) -> bool:
@@ -106,6 +120,10 @@ def main() -> NoReturn:
     words = sys.argv[1:]
     if words[:1] in (["--help"], ["-h"], ["help"]):
         run_command(lambda _: print(help_text()), ())
+    if words[:1] == ["--version"]:
+        run_command(lambda _: print(f"rearrange {_version()}"), ())
+    if words[:1] == ["demo"] and {"-h", "--help"} & {*words}:
+        run_command(lambda _: print(DEMO_HELP.format(words=" ".join(_DEMO))), ())
     if not words:
         print(help_text(), file=sys.stderr)
         raise SystemExit(2)
@@ -123,7 +141,8 @@ def main() -> NoReturn:
     elif name == "view" and _name_navigation(rest):
         command = NAV_VIEW
     sys.argv[1:] = [*command.arguments, *rest]
-    _name_command(f"rearrange {name}")
+    # A word that a module asks for, too, stands in its help by itself
+    _name_command("rearrange" if command.arguments == (name,) else f"rearrange {name}")
     try:
         runpy.run_module(command.module, run_name="__main__", alter_sys=True)
     except KeyboardInterrupt:  # while it was imported

@@ -25,7 +25,7 @@ from rearrange.scenes.registry import check_split
 from rearrange.tasks import household_names
 from skills.command import run_command, short_path
 from skills.navigation import NAVIGATION_NAMES
-from skills.registry import find, skill_names
+from skills.registry import skill_names
 
 PLANNERS = ("policy", "oracle")  # who follow plans in chores
 AGENTS = ("policy", "oracle", "zero", "random", "frontier", "drive")
@@ -82,7 +82,7 @@ def _check(options: Any) -> None:
     check_split(options.split)
     names = (*household_names(), *NAVIGATION_NAMES, *skill_names())
     if options.task and options.task not in names:
-        find(options.task)  # lists what there is
+        raise UserError(f"unknown task '{options.task}': choose one of {', '.join(names)}")
     if options.policy and (options.agent != "policy" or not options.task):
         raise UserError("--policy is whose weights --agent policy takes: leave one of them out")
     plans = options.task in household_names() and options.agent in PLANNERS and not options.policy

@@ -35,6 +35,7 @@ from skills.command import USER_ERRORS, counted, run_command, short_path
 from skills.modes import POLICY_SUFFIX, SKILLS_HELP, parse_modes
 from skills.registry import effect_of, shipped_policy, skill_names
 from skills.settings import CHECKPOINTS
+from ver.logs import policy_file
 
 LARGEST = 5_000_000  # bytes of a film
 STRIDE, FPS = 1, 15  # half speed: a skill alone is over in a second or two
@@ -348,6 +349,7 @@ def _check_policies(options: Namespace) -> None:
         what for what in parse_modes(options.skills)[1].values() if what.endswith(POLICY_SUFFIX)
     ]
     if options.checkpoint:
+        options.checkpoint = policy_file(options.checkpoint)
         if len(set(options.names)) != 1 or options.names[0] in CHORES:
             raise UserError(
                 f"--checkpoint is the policy of one skill: name that alone; in a chore say "

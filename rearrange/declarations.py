@@ -151,7 +151,7 @@ def as_file(path: Path, key: str, value: Any) -> Path:
         folders = None if found is None else found.submodule_search_locations
         if not folders:
             raise UserError(
-                f"{path}: {key}: no package {package} is installed: pip install {package}"
+                f"{path}: {key}: no package {package} is installed: pip install --no-deps {package}"
             )
         file = Path(folders[0]) / inside
     if not file.is_file():

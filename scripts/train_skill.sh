@@ -4,6 +4,12 @@
 # PROCESSES=2 scripts/train_skill.sh pick ...  trains with two processes that share their gradients,
 # each with as many environments as the settings say; restarted from the checkpoint if one dies.
 set -euo pipefail
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+# Before minutes of installation: without it, nothing but what is here can be trained
+if [[ ! -d "$root/.venv" && "${1:-}" =~ ^[a-z_]+$ && ! -f "$root/configs/$1.yaml" && ! -f "$root/rearrange/tasks/$1.py" ]]; then
+    echo "error: unknown skill '$1': configs/ has a file for each" >&2
+    exit 2
+fi
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh" ""
 
 processes="${PROCESSES:-1}"

@@ -38,6 +38,7 @@ from skills.provenance import add_homes, check_homes_asked
 from skills.registry import shipped_policy
 from skills.settings import CHECKPOINTS, check_dataset, check_skill, kind_of, settings_type
 from ver import merge_config, read_metadata
+from ver.logs import policy_file
 
 UNTRAINED = "untrained"
 ORACLE, RANDOM, LEARNED = "oracle", "random", "learned"
@@ -176,8 +177,9 @@ def _parser() -> OneLineParser:
     parser = OneLineParser(prog="skills.eval", description=__doc__)
     parser.add_argument("skill", help="what to evaluate")
     parser.add_argument(
-        "overrides", nargs="*", metavar="task.KEY=VALUE", help="judge by other numbers of the task"
-    )
+        "overrides", nargs="*", default=[], metavar="task.KEY=VALUE",
+        help="judge by other numbers of the task",
+    )  # fmt: skip
     parser.add_argument(
         "--policy", choices=(LEARNED, ORACLE, *BASELINES), default=LEARNED, help="who plays"
     )
@@ -278,7 +280,7 @@ def checkpoint_of(options: Any) -> Path:
         UserError: It holds no policy, or one for another skill; or there is none.
     """
     given = options.checkpoint not in ("", UNTRAINED)
-    path = Path(options.checkpoint) if given else shipped_policy(options.skill, CHECKPOINTS)
+    path = policy_file(options.checkpoint) if given else shipped_policy(options.skill, CHECKPOINTS)
     if not given and not path.is_file():
         script = kind_of(options.skill).SCRIPT
         raise UserError(

@@ -22,20 +22,22 @@ from skills.registry import all_specs, find, shipped_policy
 from skills.settings import CHECKPOINTS, SkillEnvironments, environments_of
 from ver import UserError, to_environment_action
 from ver import load_policy as read_policy
+from ver.logs import policy_file
 
 
 def load_policy(name: str | Path, deterministic: bool = True) -> PolicyRunner:
     """A trained policy, ready to act.
 
     Args:
-        name: Of a skill or a navigation task, whose shipped policy it is; or the path of a checkpoint.
+        name: Of a skill or a navigation task, whose shipped policy it is; or the path of a policy, or of a run
+            directory that has one.
         deterministic: Take the mean action instead of sampling.
 
     Raises:
         UserError: There is no such policy.
     """
-    path = Path(name)
-    if path.suffix != POLICY_SUFFIX:
+    path = policy_file(name)
+    if path.suffix != POLICY_SUFFIX and len(path.parts) == 1:
         spec = all_specs().get(str(name))
         path = CHECKPOINTS / f"{name}{POLICY_SUFFIX}"
         if spec is not None:
@@ -106,6 +108,10 @@ class PolicyRunner:
 def check_metadata(path: str | Path, metadata: dict[str, Any], skill: str) -> None:
     """Raise a UserError if a checkpoint was not trained for this skill."""
     found = metadata.get("skill")
+    if found is None:
+        raise UserError(
+            f"{path} was not trained for a skill: what python -m ver has trained, python -m ver eval judges"
+        )
     if found != skill:
         raise UserError(
             f"{path} holds a policy for '{found}', not for '{skill}': give a checkpoint of {skill}"

@@ -1,4 +1,7 @@
-"""`python -m skills.plot RUN [RUN ...] --output FILE.png`: training curves from metrics.jsonl."""
+"""`python -m skills.plot RUN [RUN ...] --output FILE.png`: training curves from metrics.jsonl.
+
+Success and causes of failure; the return where nothing can succeed, as in what `python -m ver train` trains.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from skills.validation import read_log, read_validation
 from ver import UserError
 from ver.changed_settings import run_metadata
 
-SUCCESS = "episode/success"  # in rows of a log
+SUCCESS, RETURN = "episode/success", "episode/episode_return"  # in rows of a log
 TICKS = (1, 2, 5, 10, 20, 30, 60, 120, 240)  # [minutes]
 
 
@@ -93,18 +96,33 @@ def load_pyplot() -> Any:
     return pyplot
 
 
-def read_curve(run: Path) -> list[dict[str, Any]]:
-    """Rows of a run's log that tell of success.
+def read_curve(run: Path, key: str = SUCCESS) -> list[dict[str, Any]]:
+    """Rows of a run's log that have a number.
 
     Raises:
         UserError: There are none.
     """
-    rows = [row for row in read_rows(run) if SUCCESS in row]
+    rows = [row for row in read_rows(run) if key in row]
     if not rows:
         raise UserError(
-            f"{run}: no row of its log has {SUCCESS}: no episode has ended, or none can succeed"
+            f"{run}: no row of its log has {key}: no episode has ended, or none can succeed"
         )
     return rows
+
+
+def plot_returns(runs: Sequence[Path], output: Path) -> None:
+    """Mean return of the last training episodes against steps, where none can succeed."""
+    curves = {run: read_curve(run, RETURN) for run in runs}
+    pyplot = load_pyplot()
+    figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
+    for run, rows in curves.items():
+        steps = [row["steps"] / 1e6 for row in rows]
+        axes.plot(steps, [row[RETURN] for row in rows], label=run.name)
+    axes.set(xlabel="environment steps [million]", ylabel="return of training episodes")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(output, dpi=110)
 
 
 def plot(runs: Sequence[Path], output: Path) -> None:
@@ -149,7 +167,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=output_file, required=True, help="PNG to write")
     options = parser.parse_args(arguments)
     check_picture(options)
-    plot(options.runs, options.output)
+    succeed = any(SUCCESS in row for run in options.runs for row in read_rows(run))
+    told = any(RETURN in row for run in options.runs for row in read_rows(run))
+    draw = plot if succeed or not told else plot_returns
+    draw(options.runs, options.output)
     return 0
 
 

@@ -98,7 +98,7 @@ def check_skill(skill: str) -> str:
         if ours is not None:
             hint = f" (habitat-lab's {skill} is {ours} here)"
         elif re.fullmatch(r"\w+-v\d+", skill):
-            hint = f" (for habitat-lab's own task: {PREFIX}{skill})"
+            hint = f" (for habitat-lab's own task: {PREFIX}{skill}; Gymnasium's: python -m ver train {skill})"
         raise UserError(f"unknown skill '{skill}': choose one of {', '.join(names)}{hint}")
     return skill
 

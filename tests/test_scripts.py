@@ -47,3 +47,16 @@ def test_paths_are_from_where_the_caller_is(checkout, tmp_path, script):
     python.chmod(0o755)
     (checkout / ".venv" / "installed").touch()
     assert run(checkout / "scripts" / script, tmp_path, PYTHON="") == (f"{tmp_path}\n", 0)
+
+
+def test_a_misspelt_skill_is_told_before_anything_is_installed(checkout):
+    (checkout / "configs").mkdir()
+    told = subprocess.run(
+        ["bash", str(checkout / "scripts" / "train_skill.sh"), "pik"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (told.returncode, told.stderr) == (
+        2,
+        "error: unknown skill 'pik': configs/ has a file for each\n",
+    )
+    assert not (checkout / ".venv").exists()

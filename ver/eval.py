@@ -21,8 +21,8 @@ from ver.adapters.libraries import named_environment
 from ver.checkpoint import load_policy, write_json
 from ver.collect.environment_worker import MakeWorlds
 from ver.errors import UserError
+from ver.logs import policy_file
 from ver.networks.policy import ActorCritic
-from ver.train import POLICY
 
 MOST = 10**6  # episodes
 TOGETHER = 256  # worlds at most
@@ -130,8 +130,12 @@ def load_run(path: Path) -> tuple[ActorCritic, AnyEnvironment | MakeWorlds]:
     Raises:
         UserError: There is none, or it was trained otherwise.
     """
-    file = path / POLICY if path.is_dir() else path
+    file = policy_file(path)
+    if not file.is_file() and (path / "policy_0").is_dir():
+        raise UserError(f"{path} is of a league: python -m ver rate {path}")
     policy = load_policy(file)
+    if "game" in policy.metadata:
+        raise UserError(f"{file} is of a league, whose policies python -m ver rate lets play")
     if "environment" not in policy.metadata:
         raise UserError(
             f"{file} was not trained by python -m ver train: its file names no environment"

@@ -32,6 +32,12 @@ POLICY = "policy.safetensors"  # there too: the last
 BEST = "best.safetensors"  # and the one that validation found best so far
 
 
+def policy_file(path: str | Path) -> Path:
+    """The file of a policy: the path itself, or in a run directory the run's."""
+    path = Path(path)
+    return path / POLICY if path.is_dir() else path
+
+
 class Logs:
     """metrics.jsonl, TensorBoard, the dashboard, and the files that describe the run.
 

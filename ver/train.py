@@ -89,7 +89,11 @@ def main(arguments: Sequence[str]) -> int:
         "environment", help="its name, such as CartPole-v1, ALE/Pong-v5 or brax:ant"
     )
     parser.add_argument(
-        "settings", nargs="*", default=[], metavar="key=value", help="ver/config.py"
+        "settings",
+        nargs="*",
+        default=[],
+        metavar="key=value",
+        help="docs/settings.md, without trainer.",
     )
     options = parser.parse_args(arguments)
     trainer = make_trainer(options.environment, options.settings)

@@ -6,6 +6,8 @@ green ghosts stand at their goals, a grey sphere marks where Navigate is sent, a
 that is to be opened or closed. `--steps K` adds what happens under random actions, `--viewer` opens
 MuJoCo's own viewer instead. `homes --split val --count 24` writes a sheet of homes without a task, each of
 another plan, with the names of rooms and receptacles, and says how many draws were rejected, and why.
+
+`rearrange view` also draws a navigation task, such as pointnav; with `--live` it is `rearrange live`.
 """
 
 from __future__ import annotations

@@ -83,3 +83,23 @@ def test_who_stands_in_another_checkout_is_told_whose_code_runs(monkeypatch, cap
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("rearrange: runs the code of ")
     assert "unknown skill 'jump'" in second
+
+
+def test_the_version_is_told(monkeypatch, capsys):
+    assert called(monkeypatch, "--version") == 0
+    name, number = capsys.readouterr().out.split()
+    assert name == "rearrange"
+    assert number[0].isdigit()
+
+
+def test_the_demo_has_a_help_of_its_own(monkeypatch, capsys):
+    assert called(monkeypatch, "demo", "--help") == 0
+    told = capsys.readouterr().out
+    assert "usage: rearrange demo [option" in told
+    assert "rearrange plan tidy_house --episodes 3" in told
+
+
+@pytest.mark.parametrize("name", ["push", "pull"])
+def test_a_help_shows_the_command_that_is_typed(monkeypatch, capsys, name):
+    assert called(monkeypatch, name, "--help") == 0
+    assert f"usage: rearrange {name} [-h]" in capsys.readouterr().out

@@ -43,7 +43,7 @@ def test_what_makes_no_sense_is_refused(arguments, told):
 
 def test_the_command_ends_in_one_line():
     told = refusal_of("live", ["juggle"])
-    assert told.startswith("error: unknown skill 'juggle': choose one of navigate")
+    assert told.startswith("error: unknown task 'juggle': choose one of tidy_house")
 
 
 def test_a_port_after_which_none_is_free_is_refused():

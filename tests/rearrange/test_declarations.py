@@ -74,7 +74,10 @@ def test_a_file_is_found_beside_the_words_or_in_a_package(tmp_path):
     assert as_file(words, "model", "yaml:__init__.py").parent.name == "yaml"
     for value, complaint in (
         ("cup.obj", r"model: there is no file .*cup\.obj"),
-        ("no_such_thing:cup.obj", "model: no package no_such_thing is installed: pip install"),
+        (
+            "no_such_thing:cup.obj",
+            "model: no package no_such_thing is installed: pip install --no-deps no_such",
+        ),
         ("yaml:cup.obj", r"model: there is no file .*cup\.obj"),
     ):
         with pytest.raises(UserError, match=complaint):

@@ -83,3 +83,9 @@ def test_the_test_split_is_for_releases():
         with pytest.raises(rearrange.UserError, match="leave it out"):
             module.parse([name, "--release", "1.0"])
         assert module.parse([name, "--split", "test", "--release", "1.0"]).release == "1.0"
+
+
+def test_only_the_skill_has_to_be_named(capsys):
+    with pytest.raises(SystemExit):
+        evaluation.parse([])
+    assert capsys.readouterr().err.strip().endswith("arguments are required: skill")

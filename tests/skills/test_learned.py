@@ -1,6 +1,7 @@
 """Policies that act in a world."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,13 @@ from rearrange.env import RearrangeEnv
 from rearrange.sim.mujoco import SimulatorConfig
 from skills import skill_names
 from skills.base import SkillArgument
-from skills.learned import LearnedScenario, LearnedSkill, PolicyRunner, load_policy
+from skills.learned import (
+    LearnedScenario,
+    LearnedSkill,
+    PolicyRunner,
+    check_metadata,
+    load_policy,
+)
 from skills.players import argument_of
 from ver import UserError
 
@@ -122,3 +129,15 @@ def test_an_image_of_another_size_is_told():
     del observation["head_depth"]
     with pytest.raises(UserError, match=r"^head_depth is not observed.*policy\.make_env"):
         policy.act(observation)
+
+
+def test_what_was_trained_for_no_skill_is_told(pick_checkpoint):
+    with pytest.raises(UserError, match="was not trained for a skill: what python -m ver has"):
+        check_metadata("cartpole.safetensors", {"environment": "CartPole-v1"}, "pick")
+
+
+def test_a_run_directory_stands_for_its_policy(pick_checkpoint, tmp_path):
+    (tmp_path / "policy.safetensors").write_bytes(Path(pick_checkpoint).read_bytes())
+    assert load_policy(tmp_path).policy.metadata["skill"] == "pick"
+    with pytest.raises(UserError, match=r"No checkpoint at .*nothing"):
+        load_policy(tmp_path / "nothing")

@@ -73,3 +73,22 @@ def test_curves_are_written_as_a_picture_and_nothing_else(tmp_path):
 )
 def test_minutes_are_told_finely_enough(minutes, ticks):
     assert list(plot.minute_ticks(minutes)) == ticks
+
+
+def test_returns_are_drawn_where_nothing_can_succeed(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(plot, "plot", lambda runs, output: drawn.append("success"))
+    monkeypatch.setattr(plot, "plot_returns", lambda runs, output: drawn.append("return"))
+    for row in ({}, {plot.RETURN: 7.0}, {plot.RETURN: 7.0, plot.SUCCESS: 0.5}):
+        log = {"steps": 1, "seconds": 2} | row
+        (tmp_path / "metrics.jsonl").write_text(json.dumps(log) + "\n")
+        plot.main([str(tmp_path), "--output", str(tmp_path / "curve.png")])
+    assert drawn == ["success", "return", "success"]
+
+
+def test_a_picture_of_returns(tmp_path):
+    pytest.importorskip("matplotlib")
+    rows = [{"steps": 1000 * n, "seconds": n, plot.RETURN: 2.0 * n} for n in range(1, 5)]
+    (tmp_path / "metrics.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    plot.plot_returns([tmp_path], tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").stat().st_size > 5000

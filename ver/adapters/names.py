@@ -65,7 +65,9 @@ def make_named(name: str, arguments: Mapping[str, Any] | None = None) -> gymnasi
             raise  # no argument of the user's
         told = ", ".join(f"{key}={value}" for key, value in given.items())
         asked = f"{name} with {told}" if told else name
-        raise UserError(f"{asked}: {_one_line(error) or type(error).__name__}") from error
+        # Gymnasium adds who has made the environment, and by what
+        reason = _one_line(error).split(" was raised from the environment creator")[0]
+        raise UserError(f"{asked}: {reason or type(error).__name__}") from error
 
 
 class CoarsePixels(gymnasium.ObservationWrapper):

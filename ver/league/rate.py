@@ -5,7 +5,9 @@ Ratings are Elo's: 400 more are ten to one. The first policy in the list has 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from ver.train import POLICY
 
 MOST = 10**5  # games of a pair
 GAMES = 16  # side by side
+EVERY_S = 5.0  # between two words on how far it is
 
 
 def kept_policies(run: Path) -> list[Path]:
@@ -37,13 +40,16 @@ def kept_policies(run: Path) -> list[Path]:
     return found
 
 
-def rate(run: Path, games: int, seed: int) -> dict[str, Any]:
+def rate(
+    run: Path, games: int, seed: int, tell: Callable[[int, int], None] = lambda played, pairs: None
+) -> dict[str, Any]:
     """Lets all kept policies of a league play one another.
 
     Args:
         run: Run directory of the league.
         games: Of each pair, at least.
         seed: Of games and actions.
+        tell: See `play_all`.
 
     Returns:
         The game and its arguments, how many games each pair has played, the players with their steps, Elo
@@ -69,7 +75,7 @@ def rate(run: Path, games: int, seed: int) -> dict[str, Any]:
         )
     table = Table(game_maker(about["game"], about["arguments"]), min(GAMES, -(-games // 2)))
     rounds = 2 * -(-games // (2 * table.count))  # as many on the one side as on the other
-    scores = play_all(table, policies, rounds, seed)
+    scores = play_all(table, policies, rounds, seed, tell)
     rows = [
         {
             "policy": str(file.relative_to(run)),
@@ -89,6 +95,20 @@ def rate(run: Path, games: int, seed: int) -> dict[str, Any]:
     }
 
 
+class Told:
+    """Tells how many pairs have played, every few seconds."""
+
+    def __init__(self) -> None:
+        """Nothing is told yet."""
+        self._last = time.monotonic()
+
+    def __call__(self, played: int, pairs: int) -> None:
+        """Say it, where it is time."""
+        if time.monotonic() > self._last + EVERY_S:
+            self._last = time.monotonic()
+            print(f"{played} of {pairs} pairs have played", file=sys.stderr, flush=True)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Play and print the ratings."""
     parser = OneLineParser(prog="ver rate", description=__doc__)
@@ -101,7 +121,7 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError(f"--games must be from 1 to {MOST}, found {options.games}")
     if not 0 <= options.seed < 2**31:
         raise UserError(f"--seed must be from 0 to {2**31 - 1}, found {options.seed}")
-    result = rate(options.run, options.games, options.seed)
+    result = rate(options.run, options.games, options.seed, Told())
     for row in result["players"]:
         print(f"{row['elo']:8.1f}  {row['points']:8.1f} points  {row['policy']}")
     if options.json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -43,7 +43,11 @@ def elo(scores: np.ndarray) -> np.ndarray:
 
 
 def play_all(
-    table: Table, policies: Sequence[ActorCritic], rounds: int, seed: int = 0
+    table: Table,
+    policies: Sequence[ActorCritic],
+    rounds: int,
+    seed: int = 0,
+    tell: Callable[[int, int], None] = lambda played, pairs: None,
 ) -> np.ndarray:
     """Lets each policy play each other one; actions are sampled.
 
@@ -52,6 +56,7 @@ def play_all(
         policies: P of them.
         rounds: Of each pair; in every other one they change seats.
         seed: Of games and actions.
+        tell: Called after each pair with how many have played, and how many there are.
 
     Returns:
         [P, P] points that the row's policy has won against the column's: of each two agents of theirs in one
@@ -61,11 +66,13 @@ def play_all(
     scores = np.zeros((len(policies), len(policies)))
     table.open()
     try:
-        for pair in combinations(range(len(policies)), 2):
+        pairs = list(combinations(range(len(policies)), 2))
+        for played, pair in enumerate(pairs, 1):
             for number in range(rounds):
                 of_seat = [pair[(seat + number) % 2] for seat in range(len(table.agents))]
                 returns = _play(table, policies, of_seat * table.count, seed + number)
                 _count(scores, of_seat, returns.reshape(table.count, -1))
+            tell(played, len(pairs))
     finally:
         table.close()
     return scores

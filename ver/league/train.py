@@ -60,7 +60,11 @@ def main(arguments: Sequence[str]) -> int:
     parser = OneLineParser(prog="ver league", description=__doc__)
     parser.add_argument("game", help="module with parallel_env, or module:function")
     parser.add_argument(
-        "settings", nargs="*", default=[], metavar="key=value", help="ver/config.py"
+        "settings",
+        nargs="*",
+        default=[],
+        metavar="key=value",
+        help="docs/settings.md, without trainer.",
     )
     options = parser.parse_args(arguments)
     league = make_league(options.game, options.settings)

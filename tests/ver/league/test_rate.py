@@ -6,6 +6,7 @@ import pytest
 from tests.helpers.leagues import GAME, QUICK, quick_league
 from ver.__main__ import main
 from ver.errors import UserError
+from ver.league.rate import Told
 
 
 def test_policies_are_kept_and_rated(tmp_path, capsys):
@@ -28,6 +29,22 @@ def test_a_league_that_names_no_game_is_told(tmp_path):
     quick_league(tmp_path, "total_steps=64").train()
     with pytest.raises(UserError, match="names no game: train with python -m ver league"):
         main(["rate", str(tmp_path)])
+
+
+def test_a_leagues_policies_are_not_judged_alone(tmp_path):
+    quick_league(tmp_path, "total_steps=64", metadata={"game": GAME, "arguments": {}}).train()
+    with pytest.raises(UserError, match=r"is of a league: python -m ver rate"):
+        main(["eval", str(tmp_path)])
+    with pytest.raises(UserError, match=r"is of a league, whose policies python -m ver rate"):
+        main(["eval", str(tmp_path / "policy_0")])
+
+
+def test_how_far_it_is_is_told_at_times(monkeypatch, capsys):
+    told = Told()
+    told(1, 6)
+    monkeypatch.setattr("ver.league.rate.EVERY_S", 0.0)
+    told(2, 6)
+    assert capsys.readouterr().err == "2 of 6 pairs have played\n"
 
 
 def test_no_leagues_run_is_told(tmp_path):

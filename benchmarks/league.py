@@ -27,6 +27,7 @@ from skills.command import run_command
 from skills.provenance import made, write_json, write_result
 from ver import merge_config
 from ver.league.games import game_maker
+from ver.league.league import MOST
 from ver.league.rate import rate
 from ver.league.train import LeagueSettings, make_league
 
@@ -136,6 +137,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
     options = parser.parse_args(arguments)
     check_counts(options, "policies", "steps", "snapshots", "games", "seeds")
+    if options.policies > MOST:
+        parser.error(f"--policies must be from 1 to {MOST}, found {options.policies}")
     if options.snapshots < 2 or options.steps < options.snapshots:
         parser.error("--snapshots must be at least 2 and at most --steps")
     words = [*(WORDS if options.game == GAME else ()), *options.settings]

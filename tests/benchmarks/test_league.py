@@ -52,6 +52,7 @@ def test_bad_input_is_one_line(capsys):
     for words, told in (
         (["--snapshots", "1"], "--snapshots must be at least 2 and at most --steps"),
         (["--seeds", "0"], "--seeds must be at least 1, found 0"),
+        (["--policies", "99"], "--policies must be from 1 to 64, found 99"),
     ):
         with pytest.raises((SystemExit, *USER_ERRORS)) as ended:
             main(words)

@@ -23,6 +23,10 @@ from rearrange.tasks.sensors import gps_compass
 from rearrange.threads import ALONE, Threads
 
 MAP_WAY = "map_way"  # key of the observation
+ABOUT = (
+    "what depth images and odometry have told of the floor so far is searched for a way to the goal, and where "
+    "it leads is observed"
+)
 MERGED = 2  # cells of the map along each side of one of the search
 SIDE, COUNT = MERGED * CELL, CELLS // MERGED  # of its cells [m], and how many along each side
 # What a metre costs whose middle has an obstacle no farther away than this [m]

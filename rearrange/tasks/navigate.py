@@ -33,6 +33,7 @@ from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING, SimState
+from rearrange.tasks import map_way
 from rearrange.tasks.base import ActionConfig, ForceConfig, each_world, feel_force
 from rearrange.tasks.disturbance import pushed_shut
 from rearrange.tasks.floor import FloorTask
@@ -187,14 +188,7 @@ class NavigateConfig:
             "floor so far, and the goal"
         ),
     )
-    map_way: bool = setting(
-        False,
-        hab=False,
-        about=(
-            "what depth images and odometry have told of the floor so far is searched for a way "
-            "to the goal, and where it leads is observed"
-        ),
-    )
+    map_way: bool = setting(False, hab=False, about=map_way.ABOUT)
     start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
 
 

@@ -5,7 +5,7 @@ contact suction, start-relative GPS+Compass).
 
 Observation (besides head_depth): obj_start_sensor [3] the object's START position in the end-effector
 frame, joint [7], is_holding [1], relative_resting_position [3] in the base frame, gps_compass [4]. `glimpse`
-adds a second image, see rearrange.tasks.glimpse.
+adds a second image, `map_way` map_way [5]; see rearrange.tasks.sights.
 Action [10]: seven joint deltas, grip, forward, turn.
 Start: the robot within 2 m of the object, not cut off from it by a wall, and roughly facing it. Objects
 stand on open receptacles, some in the open fridge or drawer.
@@ -27,6 +27,7 @@ from rearrange.errors import UserError
 from rearrange.robot.actions import HOLD, grip_of
 from rearrange.settings import group, setting
 from rearrange.sim.base import SimState
+from rearrange.tasks import map_way
 from rearrange.tasks.base import ActionConfig, ForceConfig, each_world, feel_force, keep_base
 from rearrange.tasks.disturbance import moved
 from rearrange.tasks.floor import FloorTask
@@ -122,6 +123,7 @@ class PickConfig:
             "There neighbours are told apart; without it the policies hardly looked"
         ),
     )
+    map_way: bool = setting(False, hab=False, about=map_way.ABOUT)
     base_motion: bool = setting(True, hab=True, about="False keeps the base where it is")
 
 

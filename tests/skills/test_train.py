@@ -62,7 +62,11 @@ def test_settings_in_messages_get_the_prefix_that_they_lack(message, told):
     ("skill", "hint"),
     [
         ("nav_to_obj", "(habitat-lab's nav_to_obj is navigate here)"),
-        ("RearrangePickTask-v0", "(for habitat-lab's own task: habitat-lab:RearrangePickTask-v0)"),
+        (
+            "RearrangePickTask-v0",
+            "(for habitat-lab's own task: habitat-lab:RearrangePickTask-v0; Gymnasium's: "
+            "python -m ver train RearrangePickTask-v0)",
+        ),
         ("grasp", "explore"),
     ],
 )

@@ -36,8 +36,10 @@ def load_policy(name: str | Path, deterministic: bool = True) -> PolicyRunner:
     Raises:
         UserError: There is no such policy.
     """
-    path = policy_file(name)
-    if path.suffix != POLICY_SUFFIX and len(path.parts) == 1:
+    path = Path(name)
+    if (
+        path.suffix != POLICY_SUFFIX and len(path.parts) == 1
+    ):  # a name, also beside a run of that name
         spec = all_specs().get(str(name))
         path = CHECKPOINTS / f"{name}{POLICY_SUFFIX}"
         if spec is not None:
@@ -45,7 +47,7 @@ def load_policy(name: str | Path, deterministic: bool = True) -> PolicyRunner:
         if not path.is_file():
             there = sorted(each.stem for each in CHECKPOINTS.glob(f"*{POLICY_SUFFIX}"))
             raise UserError(f"no policy '{name}' is shipped: choose one of {', '.join(there)}")
-    return PolicyRunner(path, deterministic)
+    return PolicyRunner(policy_file(path), deterministic)
 
 
 class PolicyRunner:

@@ -167,9 +167,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=output_file, required=True, help="PNG to write")
     options = parser.parse_args(arguments)
     check_picture(options)
-    succeed = any(SUCCESS in row for run in options.runs for row in read_rows(run))
-    told = any(RETURN in row for run in options.runs for row in read_rows(run))
-    draw = plot if succeed or not told else plot_returns
+    told = {key for run in options.runs for row in read_rows(run) for key in row}
+    draw = plot_returns if RETURN in told and SUCCESS not in told else plot
     draw(options.runs, options.output)
     return 0
 

@@ -136,6 +136,12 @@ def test_what_was_trained_for_no_skill_is_told(pick_checkpoint):
         check_metadata("cartpole.safetensors", {"environment": "CartPole-v1"}, "pick")
 
 
+def test_a_name_is_that_of_a_shipped_policy_also_beside_a_run_of_that_name(tmp_path, monkeypatch):
+    (tmp_path / "pick").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert load_policy("pick").policy.metadata["skill"] == "pick"
+
+
 def test_a_run_directory_stands_for_its_policy(pick_checkpoint, tmp_path):
     (tmp_path / "policy.safetensors").write_bytes(Path(pick_checkpoint).read_bytes())
     assert load_policy(tmp_path).policy.metadata["skill"] == "pick"

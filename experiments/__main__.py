@@ -106,13 +106,14 @@ def reproduce(experiment: Experiment, options: Any, folder: Path) -> int:
 def write(experiment: Experiment, record: dict[str, Any], folder: Path, options: Any) -> None:
     """Write the result and its picture: to the run directory, and a full one to the ledger."""
     quick = options.budget == QUICK
-    write_result(folder / "result.json", record)
+    own = folder / f"{experiment.name}.json"
+    write_result(own, record)
     if find_spec("matplotlib"):
-        plot(experiment, record, folder / "plot.png")
+        plot(experiment, record, own.with_suffix(".png"))
     if quick and not options.ledger:
         return
     if not (ROOT / "results").is_dir():  # an installed package has no ledger
-        print(f"result: {short_path(folder / 'result.json')}", file=sys.stderr)
+        print(f"result: {short_path(own)}", file=sys.stderr)
         return
     path = ROOT / "results" / f"{QUICK_PREFIX if quick else PREFIX}{experiment.name}.json"
     write_result(path, record)
@@ -166,7 +167,8 @@ def main(arguments: Sequence[str]) -> int:
     commit = commit_of(ROOT)[0][:8]
     run = options.run or Path("runs") / "reproduce" / f"{commit}_{options.budget}"
     for name in EXPERIMENTS if ALL in options.names else options.names:
-        if status := reproduce(EXPERIMENTS[name], options, run / name):
+        experiment = EXPERIMENTS[name]
+        if status := reproduce(experiment, options, run / (experiment.beside or name)):
             return status
     return 0
 

@@ -92,6 +92,7 @@ class Experiment:
         not_measured: What of the artefact is missing.
         timed: Time counts: its commands run one at a time.
         curves: Figures whose curves are drawn.
+        beside: Experiment in whose run directory it runs: commands that both have are run once.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Experiment:
     not_measured: Sequence[str] = ()
     timed: bool = True
     curves: Sequence[str] = ()
+    beside: str = ""
 
     def jobs(self, quick: bool, seeds: int, folder: Path) -> list[Job]:
         """All commands: all arms with the first seed, then with the next."""

@@ -54,7 +54,7 @@ def test_a_failed_one_goes_on_where_it_was(toy, tmp_path, capsys):
     assert command.main(words) == 1
     (tmp_path / "run" / "toy" / "ready").touch()
     assert command.main(words) == 0
-    record = json.loads((tmp_path / "run" / "toy" / "result.json").read_text())
+    record = json.loads((tmp_path / "run" / "toy" / "toy.json").read_text())
     assert {row["arm"]: row["runs"] for row in record["rows"]} == {"a": 1, "b": 2}
     assert record["claims"][0]["verdict"] == "cannot be told"
     assert list((tmp_path / "results").iterdir()) == []  # quick results are none
@@ -116,7 +116,21 @@ def test_time_is_that_of_the_seeds_that_are_told(toy, tmp_path):
         each["seconds"] = 5.0
     (run / "state.json").write_text(json.dumps(state))
     assert command.main([*words, "1"]) == 0
-    assert json.loads((run / "result.json").read_text())["seconds"] == 10.0
+    assert json.loads((run / "toy.json").read_text())["seconds"] == 10.0
+
+
+def test_commands_of_two_experiments_beside_each_other_run_once(toy, tmp_path, monkeypatch):
+    other = replace(
+        toy, name="other", beside="toy", arms=lambda quick: toy.arms(quick)[:1], claims=()
+    )
+    monkeypatch.setattr(command, "EXPERIMENTS", {"toy": toy, "other": other})
+    run = tmp_path / "run" / "toy"
+    run.mkdir(parents=True)
+    (run / "ready").touch()
+    assert command.main(["toy", "other", "--run", str(run.parent)]) == 0
+    told = {name: json.loads((run / f"{name}.json").read_text()) for name in ("toy", "other")}
+    assert {row["arm"]: row["runs"] for row in told["other"]["rows"]} == {"a": 1}
+    assert len(told["toy"]["rows"]) == 2
 
 
 def test_results_of_two_commits_are_marked(toy, tmp_path, monkeypatch):

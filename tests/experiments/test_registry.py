@@ -141,3 +141,11 @@ def test_the_largest_result_fits_into_the_ledger():
             "claims": [claim.judge([]) | {"ours": row} for claim in experiment.claims],
         }  # fmt: skip
         assert len(json_text(told)) < LARGEST - 5000, experiment.name
+
+
+@EACH
+def test_what_runs_beside_another_has_all_its_commands(experiment, tmp_path):
+    if experiment.beside:
+        other = EXPERIMENTS[experiment.beside]
+        assert (other.beside, other.timed) == ("", experiment.timed)
+        assert {*experiment.jobs(False, 2, tmp_path)} <= {*other.jobs(False, 2, tmp_path)}

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import any_env
+from planner.journal import code_version
 from rearrange.command_line import OneLineParser, check_counts, output_file, output_folder
 from rearrange.errors import UserError
 from skills.command import run_command, short_path
@@ -124,7 +125,7 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--seed", type=int, default=1, help="of the trainings (1)")
     parser.add_argument("--episodes", type=int, default=200, metavar="N", help="that judge (200)")
     parser.add_argument(
-        "--run", type=output_folder, metavar="DIR", help="runs/bars/<commit>_<budget>_<seed>"
+        "--run", type=output_folder, metavar="DIR", help="runs/bars/<sources>_<budget>_<seed>"
     )
     parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
     options = parser.parse_args(arguments)
@@ -143,8 +144,8 @@ def main(arguments: Sequence[str]) -> int:
             raise UserError(f"--only: '{name}' has no {options.budget} bar: choose of {names}")
     chosen = {name: bar for name, bar in chosen.items() if name in wanted}
     origin = made("benchmarks.bars", arguments, what=f"bars, {options.budget}", seed=options.seed)
-    # What another commit has trained says nothing about this one
-    folder = f"{origin['commit'][:8]}_{options.budget}_{options.seed}"
+    # What other sources have trained says nothing about these
+    folder = f"{code_version()[:8]}_{options.budget}_{options.seed}"
     run, alone = options.run or Path("runs") / "bars" / folder, ENVIRONMENTS in wanted
     jobs = [environments_job(options.budget, run, options.seed)] if alone else []
     for name, bar in chosen.items():

@@ -30,7 +30,7 @@ from ver.public import ROOT
 
 LAST_LINES = 15  # of a step that failed, are told
 KEPT_LINES = 60  # of a step that writes no figures, are its result
-LEAST_SHARE = 0.3  # of its usual time has to be left, or a step is not begun
+LEAST_DRY_S = 0.3  # that has to be left for a step that is only tried
 TELL_S = 10.0
 DONE, FAILED, OUT_OF_TIME, LEFT_OUT = "done", "FAILED", "OUT OF TIME", "left out"
 
@@ -114,7 +114,7 @@ class Day:
         if not self.options.again and _is_done(path, commit_of(ROOT)[0], command):
             return f"{short_path(path)} is of this commit (--again)"
         left = self._until - time.monotonic()
-        if left < LEAST_SHARE * (1.0 if self.options.dry_run else step.seconds):
+        if left < (LEAST_DRY_S if self.options.dry_run else step.seconds):
             return f"{max(left, 0.0):.0f} s of --budget are left: the same command goes on"
         return ""
 
@@ -166,6 +166,8 @@ class Day:
         step, path = running.step, self._path(running.step, "json")
         if step.writes and outcome == DONE and path.is_file():
             return
+        if outcome != DONE and _ended_well(path):
+            path = self._path(step, "failed.json")  # what an earlier commit measured stays
         told = {"outcome": outcome, "code": running.process.returncode, "seconds": running.passed}
         said = self._lines(step)[-KEPT_LINES:]
         write_result(path, {"made": running.origin, **told, "said": said})
@@ -188,13 +190,19 @@ class Day:
 
 def _is_done(path: Path, commit: str, command: str) -> bool:
     """Tell if a step has a result of a commit and command; one that failed has none."""
+    if commit == UNKNOWN or not _ended_well(path):
+        return False
+    origin = json.loads(path.read_text())["made"]
+    return (origin["commit"], origin["command"]) == (commit, command)
+
+
+def _ended_well(path: Path) -> bool:
+    """Tell if a file is the result of a step that did not fail."""
     try:
         record = json.loads(path.read_text())
-        origin = record["made"]["commit"], record["made"]["command"]
-        ended_well = record.get("outcome", DONE) == DONE
+        return {"commit", "command"} <= {*record["made"]} and record.get("outcome", DONE) == DONE
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return False
-    return commit != UNKNOWN and origin == (commit, command) and ended_well
 
 
 def _end(running: Running) -> None:
@@ -226,8 +234,7 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument(
         "--out",
         type=output_folder,
-        default=ROOT / "results" / "gpu",
-        help="results, logs (results/gpu)",
+        help="results, logs (results/gpu; of what is only tried runs/gpu_day)",
     )
     parser.add_argument(
         "--seconds", type=float, default=1.0, metavar="TIMES", help="as long as usual is timed (1)"
@@ -238,7 +245,8 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--again", action="store_true", help="also what has a result")
     parser.add_argument("--dry-run", action="store_true", help="in the small, on a CPU")
     options = parser.parse_args(arguments)
-    options.out = Path(options.out).resolve()
+    default = ROOT / "runs" / "gpu_day" if options.dry_run else ROOT / "results" / "gpu"
+    options.out = Path(options.out or default).resolve()
     names = [step.name for step in STEPS]
     options.only = options.only.split(",") if options.only else names
     for name in options.only:

@@ -57,7 +57,9 @@ class Phase:
 
     Attributes:
         steps: That were learned from.
-        seconds: Since the first start, by the clock on the wall.
+        seconds: Since the first rollout was learned from, by the clock on the wall: what came before is a
+            start that no fault has caused, and that may compile.
+        begun: Steps by then, and seconds since the start; None before.
         starts: How often the command was run.
         hits: {"environment worker SIGKILL": how often}.
         curve: [seconds, steps, success in the last episodes] now and then.
@@ -67,6 +69,7 @@ class Phase:
 
     steps: int = 0
     seconds: float = 0.0
+    begun: tuple[int, float] | None = None
     starts: int = 0
     hits: Counter[str] = field(default_factory=Counter)
     curve: list[list[float]] = field(default_factory=list)
@@ -76,7 +79,7 @@ class Phase:
     @property
     def speed(self) -> float:
         """Steps per second."""
-        return self.steps / self.seconds if self.seconds else 0.0
+        return (self.steps - self.begun[0]) / self.seconds if self.begun and self.seconds else 0.0
 
 
 class Storm:
@@ -125,11 +128,14 @@ class Storm:
                 elif self.dice is not None and passed > next_hit:
                     next_hit += self.every_s
                     self._hit_worker(process.pid)
+                if self.phase.begun is None:
+                    self._sample(passed)
                 if passed > next_sample:
                     next_sample += SAMPLE_S
                     self._sample(passed)
                 time.sleep(LOOK_S)
         finally:
+            passed = time.monotonic() - begin
             process.send_signal(signal.SIGCONT)
             process.terminate()
             with suppress(subprocess.TimeoutExpired):
@@ -137,8 +143,8 @@ class Storm:
             process.kill()
             process.wait()
             wake(process.pid)
-        self.phase.seconds = time.monotonic() - begin
-        self._sample(self.phase.seconds)
+        self._sample(passed)
+        self.phase.seconds = passed - self.phase.begun[1] if self.phase.begun else 0.0
         return self.phase
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -187,6 +193,8 @@ class Storm:
         row = last_row(self.folder / "metrics.jsonl")
         if row:
             self.phase.steps = int(row["steps"])
+            if self.phase.begun is None:
+                self.phase.begun = self.phase.steps, seconds
             success = row.get("episode/success", 0.0)
             self.phase.curve.append([round(seconds, 1), row["steps"], round(success, 3)])
             self.phase.faults = {key: row[key] for key in row if key.startswith("faults/")}

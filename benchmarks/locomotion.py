@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from locomotion.tasks import TASKS
+from planner.journal import code_version
 from rearrange.command_line import OneLineParser, check_counts, output_file, output_folder
 from skills.command import run_command, write_json
 from skills.plot import read_rows
@@ -136,7 +137,7 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--episodes", type=int, default=64, help="that judge a run (64)")
     parser.add_argument("--paper", action="store_true", help="leave the paper's settings")
     parser.add_argument(
-        "--run", type=output_folder, default="runs/locomotion", metavar="DIR", help="of the runs"
+        "--run", type=output_folder, metavar="DIR", help="of the runs (runs/locomotion/<sources>)"
     )
     parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
     parser.add_argument("settings", nargs="*", default=[], metavar="key=value", help="more of them")
@@ -152,10 +153,12 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(arguments)
     what = "robots that run, learned on a few processor cores"
     origin = made("benchmarks.locomotion", arguments, what=what, seed=options.seed)
+    # What other sources have trained says nothing about these
+    run = Path(options.run or Path("runs") / "locomotion" / code_version()[:8])
     words = [*(() if options.paper else FEW), *options.settings, f"total_steps={options.steps}"]
     runs = []
     for seed in range(options.seed, options.seed + options.seeds):
-        folder = Path(options.run) / f"{options.robot}_{seed}"
+        folder = run / f"{options.robot}_{seed}"
         name = f"locomotion:{options.robot}"
         runs.append(train(name, [*words, f"seed={seed}"], folder, options.episodes))
         print(f"seed {seed}: {runs[-1]['return']:,.0f}", file=sys.stderr, flush=True)

@@ -17,6 +17,12 @@ TRACKER = b"multiprocessing.resource_tracker"  # in its command line
 OFTEN_S = 1.0  # between two looks whether it may end
 
 
+def from_anywhere(command: Sequence[str]) -> list[str]:
+    """A command whose program is found from any folder, where it is a path from this one."""
+    program = command[0]
+    return [os.path.abspath(program) if os.sep in program else program, *command[1:]]
+
+
 def run_in_session(
     command: Sequence[str],
     log: Path,
@@ -36,7 +42,7 @@ def run_in_session(
     """
     with log.open("ab") as file:
         process = subprocess.Popen(
-            command, cwd=ROOT, stdout=file, stderr=file, start_new_session=True
+            from_anywhere(command), cwd=ROOT, stdout=file, stderr=file, start_new_session=True
         )
         end = time.monotonic() + timeout_s
         try:

@@ -236,7 +236,8 @@ def main(arguments: Sequence[str]) -> int:
         "benchmarks.side_by_side", arguments, what="ver beside other libraries", seed=options.seed
     )
     # What other sources have trained says nothing about these
-    found = compare(options, options.run or Path("runs") / "side_by_side" / code_version()[:8])
+    run = options.run or Path("runs") / "side_by_side" / code_version()[:8]
+    found = compare(options, run.absolute())
     show(found)
     if options.json:
         write_result(options.json, {"made": origin, "window": WINDOW, "environments": found})

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.own_session import from_anywhere
 from rearrange.command_line import INTERRUPTED, OneLineParser, check_counts, output_file
 from skills.command import run_command
 from skills.provenance import made, write_result
@@ -124,7 +125,7 @@ def _call(command: Sequence[str], place: str, minutes: float | None = None) -> N
     log = Path(place) / "log.txt"
     with (
         log.open("w") as file,
-        subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file) as process,
+        subprocess.Popen(from_anywhere(command), cwd=ROOT, stdout=file, stderr=file) as process,
     ):
         try:
             code = process.wait(minutes and minutes * 60)

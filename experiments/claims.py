@@ -106,7 +106,7 @@ class Claim:
         most = math.inf if self.most is None else self.most
         if least < ours["low"] and ours["high"] < most:
             return HOLDS
-        return FAILS if ours["high"] < least or most < ours["low"] else OPEN
+        return FAILS if ours["high"] <= least or most <= ours["low"] else OPEN
 
 
 def told_reference(references: Mapping[str, Any], reference: str) -> str:

@@ -139,8 +139,8 @@ EXPERIMENT = Experiment(
         "Homes are the 21 hand-drawn ones.",
         "The paper's table is of Open Fridge alone; its abstract has the same figure for the other skills. Its "
         "figure for PointNav is of eight GPUs, with RGB.",
-        "Sample Factory and HTS-RL are our own `appo` and `htsrl`. HTS-RL is measured on Open Fridge alone, and "
-        "Open Cabinet and Place by VER and DD-PPO alone.",
+        "Sample Factory and HTS-RL are our own `appo` and `htsrl`. HTS-RL is measured on Open Fridge alone, "
+        "and Open Cabinet and Place by VER and DD-PPO alone.",
         "Table A2 is of an RTX 2080 Ti, over 1 million steps.",
         "Half a minute of each, where the paper has 20 million steps. Max is of the fastest rollout: the paper "
         "does not tell of what time its is. The range for about as fast is what it calls similar.",

@@ -13,7 +13,7 @@ from live.episodes import Asked, Episodes
 from live.navigation import make_nav_agent
 from live.page import Show
 from live.plan import beliefs_of, ending_of, lines_of, plan_of
-from live.steering import Steering
+from live.steering import UNLIMITED, Steering
 from planner.evaluation import EpisodeRunner, EvaluationSettings
 from planner.record import Moment
 from planner.replanning import ReplanSettings
@@ -22,6 +22,7 @@ from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
 from rearrange.robot import find_robot
 from rearrange.robot.actions import HOLD
+from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import default_config, household_names
 from skills.learned import PolicyRunner
 from skills.navigation import NAVIGATION_NAMES
@@ -29,8 +30,6 @@ from skills.players import OraclePlayer, PolicyPlayer, RandomPlayer
 from skills.registry import shipped_policy
 from skills.settings import CHECKPOINTS
 from skills.sight import WorldEye
-
-UNLIMITED = 10**6  # steps: nine hours
 
 
 class Agent(Protocol):
@@ -91,11 +90,12 @@ def make_agent(
             executive=ExecutiveSettings(redrives=redrives),
             replanning=ReplanSettings(limit=new_plans),
         )
-        return Planner(settings)
+        return Planner(settings, episodes.count)
     if name == "oracle":
         return Player(episodes.asked, OraclePlayer(task, split))
     path = policy or shipped_policy(task, CHECKPOINTS)
-    player = PolicyPlayer(str(path), True, split)
+    # In whose homes the episodes are
+    player = PolicyPlayer(str(path), True, split, place={"homes": DEFAULT_HOMES})
     trained = player.environment
     if not isinstance(trained, RearrangeEnv) or trained.task.name != task:
         raise UserError(f"{path} holds a policy of another task than {task}")
@@ -177,9 +177,9 @@ def stand(world: RearrangeEnv) -> np.ndarray:
 class Planner:
     """A chore by plan and skills."""
 
-    def __init__(self, settings: EvaluationSettings) -> None:
-        """Make the world and its skills."""
-        self._runner = EpisodeRunner(settings)
+    def __init__(self, settings: EvaluationSettings, count: int) -> None:
+        """Make the world and its skills; `count` as of Episodes."""
+        self._runner, self._count = EpisodeRunner(settings), count
         self._eye: WorldEye | None = None
 
     def play(self, number: int, show: Show) -> str:
@@ -190,4 +190,5 @@ class Planner:
                 self._eye = WorldEye(world)
             show(self._eye.look, plan_of(moment), beliefs_of(world, moment))
 
+        number = number % self._count if self._count else number
         return ending_of(self._runner.play(number, observers=[observe]).execution)

@@ -13,13 +13,14 @@ import torch
 
 from live.episodes import Asked
 from live.page import Show
-from live.steering import Pad
+from live.steering import UNLIMITED, Pad
 from nav.agent import FORWARD, LEFT, LOOK_DOWN, LOOK_UP, RIGHT, STOP
 from nav.baselines import BASELINES
 from nav.env import NavEnv
 from nav.flee import farthest_place
 from nav.follower import Follower
 from nav.pointnav import PointNav
+from nav.table import default_config
 from rearrange.errors import UserError
 from rearrange.scenes.registry import DEFAULT_HOMES
 from skills.learned import PolicyRunner, check_metadata
@@ -119,6 +120,8 @@ def make_nav_agent(
         return NavAgent(env, _policy(path, runner), page, asked)
     env = NavEnv(task, None, split, place.get("homes", DEFAULT_HOMES))
     if name == "drive":
+        limitless = replace(default_config(task), max_steps=UNLIMITED)
+        env = NavEnv(task, limitless, split, place.get("homes", DEFAULT_HOMES))
         return NavAgent(env, Keys(page), page, asked)
     if name == "oracle" and task in FOLLOWED:
         return NavAgent(env, follow_path, page, asked)

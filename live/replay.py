@@ -98,7 +98,8 @@ def _chore(arguments: Sequence[str]) -> Agent:
     settings = replace(settings_from(options), video_directory=None, record_hand_offs=False)
     place = settings.split, settings.episodes, settings.homes, settings.robot
     episodes, _ = find_dataset(options.dataset, settings.task, *place)
-    return Planner(replace(settings, dataset=None if episodes is None else episodes.path))
+    settings = replace(settings, dataset=None if episodes is None else episodes.path)
+    return Planner(settings, settings.episodes)
 
 
 def _skill(arguments: Sequence[str], page: Any) -> Agent:
@@ -107,6 +108,7 @@ def _skill(arguments: Sequence[str], page: Any) -> Agent:
     options.file, _ = find_file(options)
 
     def seeded(number: int) -> tuple[int, dict[str, Any] | None]:
+        number %= options.episodes
         return options.seed * SEED_STRIDE + number, asked(options, number)
 
     skill, split = options.skill, options.split

@@ -13,6 +13,7 @@ from rearrange.robot import RobotSpec
 from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.robot.kinematics import jacobian
 
+UNLIMITED = 10**6  # steps of who steers: nine hours
 NUDGE = 0.25  # [s] that a press of a key moves the robot
 HAND_STEP = 0.3 / 30  # [m] of the hand in a step
 DAMPING = 1e-3  # of the arm's inverse, near postures in which it cannot move the hand everywhere

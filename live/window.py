@@ -38,7 +38,9 @@ class Window:
         self._env, self._eye = env, eye
         self._page = open_page(HOST, PORT, env.task.name)
         self._page.controls.episodes.visible = False  # who steps says which
-        self._page.pace.step_time = 1.0 / env.metadata["render_fps"]
+        self._page.pace.step_time = (
+            1.0 / type(env).metadata["render_fps"]
+        )  # an action may take several
         self._episodes = 0
         print(f"http://{HOST}:{self._page.port}   shows {env.task.name}", flush=True)
 

@@ -61,7 +61,7 @@ class Runs:
         self.files = files
         self.shared = None
         if sharing is not None and sharing.scenes:
-            numbers = self.task.config, self.worlds, self.names, files
+            numbers = self.task.config, self.worlds, self.names, homes, files
             self.shared = share_scenes(sharing, task, *numbers)
         self.steps = np.zeros(count, np.int64)
         self.actions, self.rewards = np.zeros(count, np.int64), np.zeros(count)

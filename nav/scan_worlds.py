@@ -14,7 +14,7 @@ from nav.bank import FloorBank
 from nav.episode import NavEpisode
 from nav.scan import Scan, ScanFloor, ScanKey, load_scan
 from nav.scan_kernels import draw_scan, stand
-from nav.scene import Places, Point
+from nav.scene import Places, Point, kept_with_scene
 from nav.viewpoints import STRAY
 from nav.worlds import AgentWorlds, Scratch
 from rearrange.errors import UserError
@@ -153,5 +153,11 @@ def _on_this(floor: ScanFloor, goal: Point | Places | None) -> Point | Places | 
     if len(goal.points) == 1:
         found = floor.near(goal.points)
         return None if len(found) == 0 else (float(found[0, 0]), float(found[0, 1]))
+    return _those_on_this(floor, goal)
+
+
+@kept_with_scene
+def _those_on_this(floor: ScanFloor, goal: Places) -> Places | None:
+    """Points of a goal that a file's episodes share, those on a floor; the same object each time."""
     found = floor.near(goal.points, floor.grid.cell + STRAY)
     return Places(found) if len(found) else None

@@ -25,6 +25,7 @@ from nav.scene import Scene
 from nav.table import TASKS
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
+from rearrange.scenes.registry import DEFAULT_HOMES, check_homes
 from rearrange.settings import MOST, check_ranges, setting
 
 MOST_AGENTS = 32  # in a scene, as in BPS
@@ -70,17 +71,20 @@ class Loader:
         config: The task's.
         agent: Who acts there.
         files: Scenes are files, not buildings.
+        homes: Collection of the buildings, or the YAML file of a home, which another process does not know.
     """
 
     task: str
     config: Any
     agent: Any
     files: bool
+    homes: str = DEFAULT_HOMES
 
     def __call__(self, name: str) -> Scene | Scan:
         """A scene, with all that would take long when an episode begins there."""
         prepare = partial(TASKS[self.task].prepare, config=self.config, agent=self.agent)
         if not self.files:
+            check_homes(self.homes)
             scene = Scene(load_building(name), self.agent.radius)
             scene.fields = {}
             prepare(scene)
@@ -248,6 +252,7 @@ def share_scenes(
     config: Any,
     worlds: AgentWorlds,
     names: Sequence[str],
+    homes: str,
     files: EpisodeSource | None,
 ) -> SharedScenes:
     """The scenes that some agents share from now on.
@@ -258,6 +263,7 @@ def share_scenes(
         config: The task's.
         worlds: The agents.
         names: Of our buildings.
+        homes: Collection that they are of.
         files: Source of episodes elsewhere, whose scenes take their place.
 
     Raises:
@@ -265,7 +271,7 @@ def share_scenes(
     """
     names = names_of(names, files)
     sharing.check(len(worlds.poses), len(names))
-    load = Loader(task, config, worlds.config, files is not None)
+    load = Loader(task, config, worlds.config, files is not None, homes)
     shared = SharedScenes(names, sharing, load)
     worlds.load = shared.find if files is None else lambda key: shared.find(key.file)
     return shared

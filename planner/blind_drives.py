@@ -142,7 +142,7 @@ def main(arguments: Sequence[str]) -> None:
     starts = [(options.skill, found[number]) for number in sorted(found)]
     command = command_line("planner.blind_drives", arguments)
     where = (options.output, NAME, options.split, options.seed, command, environments.robot)
-    for line in write_starts(starts, *where):
+    for line in write_starts(starts, *where, (options.skill,)):
         print(line)
 
 

@@ -6,7 +6,8 @@ the arm is not quite at rest, the base stands where the last skill has left it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,9 @@ class HandOffRecorder:
         """`name` begins the ids of what is recorded, e.g. "val/3"."""
         self.starts: list[Start] = []
         self._name = name
+        self._times: Counter[int] = (
+            Counter()
+        )  # that a step of the plan was begun: drives are driven anew
 
     def observe(self, world: RearrangeEnv, moment: Moment) -> None:
         """Look at the world after a step: the first of a skill, a thirtieth of a second in, counts."""
@@ -51,7 +55,9 @@ class HandOffRecorder:
         if moment.skill_step != 1 or moment.skill == REARM or argument is None:
             return
         if _makes_sense(moment.skill, argument, world.state):
-            name = f"{self._name}/{moment.plan_index}"
+            name, again = f"{self._name}/{moment.plan_index}", self._times[moment.plan_index]
+            self._times[moment.plan_index] += 1
+            name += f"_{again}" if again else ""
             self.starts.append((moment.skill, snapshot(world, argument, name)))
 
 
@@ -113,6 +119,7 @@ def save_starts(
     seed: int,
     generator: str,
     robot: str = DEFAULT_ROBOT,
+    skills: Sequence[str] = ("*",),
 ) -> list[Path]:
     """Write `directory/<skill>/<task>_<split>.json.gz`, an episode file of each skill.
 
@@ -127,6 +134,7 @@ def save_starts(
         seed: Seed of the evaluation.
         generator: Command that makes the files again.
         robot: Name of the robot that acted.
+        skills: Of which something might have been recorded: files of others stay.
 
     Returns:
         The files.
@@ -139,9 +147,10 @@ def save_starts(
         found = EpisodeSet.of(skill, split, seed, generator, episodes, robot)
         paths.append(directory / skill / f"{task}_{split}.json.gz")
         found.save(paths[-1])
-    for former in directory.glob(f"*/{task}_{split}.json.gz"):
-        if former not in paths:
-            former.unlink()
+    for skill in skills:
+        for former in directory.glob(f"{skill}/{task}_{split}.json.gz"):
+            if former not in paths:
+                former.unlink()
     return paths
 
 

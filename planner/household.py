@@ -115,7 +115,7 @@ def household(options: argparse.Namespace) -> list[Job]:
             for name, training in zip(stages, trainings, strict=True)
         ]
         jobs += [each for each in trainings if each not in jobs]
-    initiations = _initiations(options, stages, trainings)
+    initiations = _initiations(options, stages, trainings, place)
     jobs += initiations + _evaluations(options, trainings, initiations, place)
     if options.ship:
         command = ("-m", "planner.ship", str(options.run), "--skills", ",".join(options.skills))
@@ -138,6 +138,10 @@ def _place(settings: Any) -> dict[str, str]:
     found = {"--homes": settings.homes, "--robot": settings.robot}
     usual = (DEFAULT_HOMES, DEFAULT_ROBOT)
     return {name: value for name, value in found.items() if value not in usual}
+
+
+def _homes(place: Mapping[str, str]) -> tuple[str, ...]:
+    return ("--homes", place["--homes"]) if "--homes" in place else ()
 
 
 def _recordings(
@@ -185,14 +189,17 @@ def _training(
 
 
 def _initiations(
-    options: argparse.Namespace, stages: dict[str, list[Any]], trainings: Sequence[Job]
+    options: argparse.Namespace,
+    stages: dict[str, list[Any]],
+    trainings: Sequence[Job],
+    place: Mapping[str, str],
 ) -> list[Job]:
     """Initiation sets of all skills that follow a drive, and whose critics know the true state."""
     jobs = []
     for name, training in zip(stages, trainings, strict=True):
         if find(name).effect != "arrives" and stages[name][-1].sensors == BOTH:
             own = ("--checkpoint", str(options.run / name / POLICY), "--seed", str(options.seed))
-            own += ("--starts", str(options.starts))
+            own += ("--starts", str(options.starts), *_homes(place))
             own += ("--json", str(options.run / "results" / f"initiation_{name}.json"))
             command = ("-m", "skills.initiation", name, *own)
             jobs.append(Job(f"initiation_{name}", command, (training.name,)))
@@ -205,8 +212,7 @@ def _evaluations(
     initiations: Sequence[Job],
     place: Mapping[str, str],
 ) -> list[Job]:
-    homes = ("--homes", place["--homes"]) if "--homes" in place else ()
-    common = (*homes, "--dataset", "sampled", "--seed", str(options.seed), "--episodes")
+    common = (*_homes(place), "--dataset", "sampled", "--seed", str(options.seed), "--episodes")
     results = options.run / "results"
     jobs = []
     for name, training in zip(options.skills, trainings, strict=True):

@@ -152,6 +152,15 @@ class InteractionTracker:
             or (call.closes and all(c.receptacle != call.receptacle for c in self._calls[i + 1 :]))
             for i, call in enumerate(self._calls)
         ]
+        # What is shut before it was opened has not been closed yet
+        self._opened_by = [
+            [
+                j
+                for j, other in enumerate(self._calls[:i])
+                if call.closes and other.effect == "opens" and other.receptacle == call.receptacle
+            ]
+            for i, call in enumerate(self._calls)
+        ]
         self._reached = 0
         self.success_once = False
 
@@ -164,7 +173,10 @@ class InteractionTracker:
         """Looks at the world after a step."""
         if self._any_order:
             self._seen = [
-                s or achieved(c, state) for s, c in zip(self._seen, self._calls, strict=True)
+                seen or (all(self._seen[j] for j in openings) and achieved(call, state))
+                for seen, openings, call in zip(
+                    self._seen, self._opened_by, self._calls, strict=True
+                )
             ]
         while self._reached < len(self._calls):
             if not self._is_done(self._reached, state):

@@ -26,7 +26,14 @@ from rearrange.errors import UserError
 from ver.public import ROOT
 
 SUFFIX = ".part"
-PACKAGES = ("planner", "skills", "rearrange", "ver")  # whose code decides the results
+PACKAGES = (
+    "locomotion",
+    "nav",
+    "planner",
+    "rearrange",
+    "skills",
+    "ver",
+)  # whose code decides the results
 SOURCES = (".py", ".pddl")
 CODE = "version of the code"  # in the heading
 

@@ -20,6 +20,7 @@ from planner.judge import WRONG_OBJECT
 from planner.planning import PlanRecord
 from rearrange.episodes import shown
 from rearrange.errors import UserError
+from rearrange.robot import DEFAULT_ROBOT
 from rearrange.tasks import household_names
 from skills.command import counted, short_path
 from skills.modes import MODES, MONOLITHIC, parse_modes
@@ -157,6 +158,8 @@ def row_name(settings: EvaluationSettings) -> str:
             f"{skill}: {Path(what).stem}": skill != MONOLITHIC for skill, what in exceptions.items()
         },
         "NoNav": not settings.navigate,
+        "closing": settings.close,
+        f"robot: {settings.robot}": settings.robot != DEFAULT_ROBOT,
         "habitat-sim": settings.sim == "habitat",
         "late drives go on": settings.navigate and not settings.executive.navigate_timeout_ends,
         f"at most {_limits(settings)} steps a skill": bool(settings.executive.timeouts),
@@ -303,7 +306,7 @@ def _planning_line(summary: dict[str, Any]) -> str:
 
 
 def _wrong_objects(records: Sequence[EpisodeRecord]) -> dict[str, int]:
-    """Count the picks that ended with another object in the hand, failed or not."""
+    """Count the picks told of as another object's, failed or not; what a limit has ended is told of as that."""
     picks = [h for r in records for h in r.execution.hand_offs if effect_of(h.skill) == "holds"]
     return {"wrong": sum(h.deviation == WRONG_OBJECT for h in picks), "picks": len(picks)}
 

@@ -71,8 +71,8 @@ def page(summaries: Sequence[dict[str, Any]]) -> str:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Interactions in the columns of the first evaluation; one row per evaluation."""
-    names = [interaction["name"] for interaction in rows[0]["interactions"]]
+    """Interactions in the columns, those of the first evaluation first; one row per evaluation."""
+    names = list(dict.fromkeys(each["name"] for row in rows for each in row["interactions"]))
     lines = [
         f"| | n | plans | apartments | {' | '.join(f'`{name}`' for name in names)} | full task |",
         "|---" * (len(names) + 5) + "|",

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import entry_points
 from typing import Any, ClassVar, Protocol
 
@@ -128,6 +128,12 @@ def check_render_mode(mode: Any, known: Sequence[str]) -> None:
         raise UserError(f"render_mode must be {', '.join(known)} or None, found {mode!r}")
 
 
+def of_actions(metadata: Mapping[str, Any], repeat: int) -> dict[str, Any]:
+    """An environment's metadata where an action, and so a picture, lasts some steps of the world."""
+    rate, rest = divmod(metadata["render_fps"], repeat)
+    return {**metadata, "render_fps": metadata["render_fps"] / repeat if rest else rate}
+
+
 def is_whole(value: Any) -> bool:
     """Return whether a value is a whole number from 0."""
     return isinstance(value, int | np.integer) and bool(value >= 0)
@@ -169,6 +175,7 @@ class TaskEnv(gymnasium.Env[Observation, Any]):
         self._painter: Painter | None = None  # of the running episode
         self._over = False  # the episode has ended
         self._worlds = worlds
+        self.metadata = of_actions(self.metadata, worlds.repeat)  # pyright: ignore[reportAttributeAccessIssue]
         # Gymnasium types a Dict space by its sub-spaces, not by what they hold.
         self.observation_space = worlds.observation_space  # pyright: ignore[reportAttributeAccessIssue]
         self.action_space = worlds.action_space

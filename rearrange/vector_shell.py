@@ -23,6 +23,7 @@ from rearrange.shell import (
     check_render_mode,
     is_success,
     is_whole,
+    of_actions,
 )
 
 Metrics = dict[str, float]
@@ -83,22 +84,25 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Observation, np.ndarray, np.ndarr
         self._painters: list[Painter | None] = [None] * num_envs  # of the running episodes
         self.num_envs = num_envs
         self._worlds = worlds
+        self.metadata = of_actions(self.metadata, worlds.repeat)  # pyright: ignore[reportAttributeAccessIssue]
         self.after_step: Callable[[Any], None] | None = None
         self.single_observation_space = worlds.observation_space
         self.single_action_space = worlds.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._generators = [np.random.default_rng(i) for i in range(num_envs)]
-        self._seeds: list[int] = list(range(num_envs))
+        # By chance until seeds are given, as one alone
+        self._seeds: list[int] = np.random.SeedSequence().generate_state(num_envs).tolist()
+        self._generators = [np.random.default_rng(each) for each in self._seeds]
         self._begun = [0] * num_envs  # episodes of each world since it was seeded
         self._order: EpisodeOrder | None = None  # of the episodes, see `begin`
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode in every world; world i is seeded as one alone with seed + i.
+        """Start an episode in every world; world i has the seed `seed + i`.
 
-        A world stays in a generated apartment for some episodes; see rearrange.worlds.Worlds.reset.
+        Other than one alone, a world stays in a generated apartment for some episodes; see
+        rearrange.worlds.Worlds.reset.
 
         Raises:
             UserError: An episode is given: here all are sampled; an unknown option; or no seed for each world.

@@ -5,7 +5,10 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh" ""
 
-(($#)) || set -- $("$python" -c 'from rearrange.tasks import TASKS; print(*TASKS)')
+if (($# == 0)); then
+    tasks="$("$python" -c 'from rearrange.tasks import TASKS; print(*TASKS)')" # alone, so that a failure ends this
+    set -- $tasks
+fi
 for task in "$@"; do
     "$python" -m rearrange.episodes generate "$task" --split train --episodes 10000 --skip-existing
     "$python" -m rearrange.episodes generate "$task" --split val --episodes 1000 --skip-existing

@@ -7,6 +7,8 @@ set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 home="${1:-$root/build/others}"
+mkdir -p "$home"
+home="$(cd "$home" && pwd)"
 
 # `ver` alone: all of rearrange would bring a second MuJoCo into the same folder
 learner=("gymnasium>=1.1" "omegaconf>=2.3" "rich>=13" "safetensors>=0.4" "tensorboard>=2.14" "torch>=2.4")
@@ -25,7 +27,6 @@ check() {  # ENVIRONMENT TESTS...; a test that is skipped is a failure
     ! grep -q "^SKIPPED" "$log"
 }
 
-mkdir -p "$home"
 install newest --editable "$root[wandb,trackio,examples,rerun]"
 check newest tests/ver/trackers tests/examples \
     tests/skills/test_lerobot.py \

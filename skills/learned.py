@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -70,14 +71,16 @@ class PolicyRunner:
         self.previous = self.policy.initial_actions(1)
         self.mask = torch.zeros(1)
 
-    def make_env(self, split: str = "val", seed: int = 0) -> Any:
+    def make_env(self, split: str = "val", seed: int = 0, homes: str = "") -> Any:
         """An environment as the policy knows it: its image, its actions, in homes of a split.
 
         Args:
             split: "train", "val" or "test": which homes.
             seed: Of the first episode.
+            homes: Of which collection, or the YAML file of a home; "": in which it was trained.
         """
-        return environments_of(self.policy.metadata, split)(0, seed)
+        environments = environments_of(self.policy.metadata, split)
+        return (replace(environments, homes=homes) if homes else environments)(0, seed)
 
     def act(self, observation: dict[str, np.ndarray]) -> np.ndarray:
         """Action in the units of the environment's action space for an observation of one world.

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -108,12 +112,16 @@ class DatasetWriter:
         return len(self._rows)
 
     def add(self, frames: Mapping[str, np.ndarray], tasks: Sequence[str]) -> None:
-        """Write an episode.
+        """Write an episode, as a whole or not at all where Ctrl-C comes.
 
         Args:
             frames: Feature -> one row for each frame [T, ...].
             tasks: What is being done in each frame, in words [T].
         """
+        with _uninterrupted():
+            self._add(frames, tasks)
+
+    def _add(self, frames: Mapping[str, np.ndarray], tasks: Sequence[str]) -> None:
         count = len(tasks)
         numbers = [self._tasks.setdefault(task, len(self._tasks)) for task in tasks]
         index = np.arange(count)
@@ -151,7 +159,7 @@ class DatasetWriter:
         """End the files of data and write what describes them; without episodes nothing is left."""
         self._end_file()
         if not self._rows:
-            (self._folder / "data").rmdir()
+            shutil.rmtree(self._folder / "data")  # an episode that could not be written, at most
             return
         meta = self._folder / "meta"
         rows = [
@@ -212,6 +220,22 @@ class DatasetWriter:
         if self._writer is not None:
             self._writer.close()
         self._writer = None
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait for the end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python interrupts the main thread alone
+        return
+    heard: list[Any] = []
+    before = signal.signal(signal.SIGINT, lambda *told: heard.append(told))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard and callable(before):
+        before(*heard[0])
 
 
 def _column(pyarrow: Any, rows: np.ndarray, feature: Feature) -> Any:

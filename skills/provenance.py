@@ -71,7 +71,7 @@ def made(
         "dirty": dirty,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "split": split,
-        "homes": homes,
+        "homes": without_private_folders(homes),
         "release": release,
         "seed": seed,
         "checkpoints": _checksums(checkpoints),

@@ -229,7 +229,7 @@ class SkillEnvironments(Environments):
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any], split: str) -> SkillEnvironments:
-        """The environments in which a checkpoint is judged, in a split's apartments.
+        """The environments in which a checkpoint is judged, in a split's apartments of its own collection.
 
         The policy keeps what it acts with, and the rules it was trained by. Success, limits, starts and how
         the base meets furniture are the rules' own, so that all policies of a skill are judged alike by these
@@ -239,6 +239,7 @@ class SkillEnvironments(Environments):
         trained_in = metadata.get("sim", "mujoco")
         kept["sim"] = "mujoco" if trained_in == DEVICE else trained_in  # the same physics
         kept["robot"] = metadata.get("robot", DEFAULT_ROBOT)
+        kept["homes"] = metadata.get("homes", DEFAULT_HOMES)
         kept["sensors"] = STATE if metadata.get("sensors") == STATE else DEPTH
         rules = kept["rules"] = metadata.get("rules", OURS)
         world = simulator_config(rules)

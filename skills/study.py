@@ -42,7 +42,7 @@ from rearrange.command_line import (
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.navigation import DistanceField, distance_field, load_layout
-from rearrange.scenes.registry import DEFAULT_HOMES
+from rearrange.scenes.registry import DEFAULT_HOMES, spec_of_homes
 from rearrange.tasks import Pick
 from rearrange.tasks.sampling import source_of
 from rearrange.threads import processors
@@ -154,7 +154,8 @@ def draw_start(
     Raises:
         UserError: None was found.
     """
-    task, rng = Pick(), np.random.default_rng([settings.seed, index])
+    task = Pick(scene=spec_of_homes(settings.homes))
+    rng = np.random.default_rng([settings.seed, index])
     apartments = source_of(settings.split, settings.homes)
     for _ in range(EPISODE_ATTEMPTS):
         episode = task.sample_episode(apartments, rng)
@@ -192,10 +193,10 @@ class Studio:
 
     def _player_of(self, label: str) -> PolicyPlayer:
         if self._player is None or label != self._label:
-            settings = self.settings
-            path, mean = settings.checkpoints[label], settings.actions == "mean"
-            changes = {"max_steps": settings.max_steps}
-            self._player = PolicyPlayer(path, mean, settings.split, changes=changes)
+            settings, path = self.settings, self.settings.checkpoints[label]
+            mean = settings.actions == "mean"
+            changes, place = {"max_steps": settings.max_steps}, {"homes": settings.homes}
+            self._player = PolicyPlayer(path, mean, settings.split, changes=changes, place=place)
             self._label = label
         return self._player
 

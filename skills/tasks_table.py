@@ -12,8 +12,8 @@ from typing import Any, cast
 from gymnasium import spaces
 
 from nav.agent import ACTION_NAMES
-from nav.env import NavEnv
 from nav.registration import IDS as NAVIGATION_IDS
+from nav.registration import make as make_navigation
 from nav.table import TASKS as NAVIGATION_TASKS
 from rearrange.gym_ids import id_of
 from rearrange.tasks import TASKS, household_names
@@ -53,6 +53,7 @@ NAVIGATION = """\
 A disc drives over the floor of the same homes. An action is one of a few. [Navigation tasks](navigation.md) has
 agent, rules, scores and scanned scenes.
 """
+MASK, TRUE_LABELS = "goal_mask", " by true labels"
 SIZE = 61  # of images, in place of which "size" is told
 SECTIONS = ("Observation", "Action", "Start", "Reward", "Success")
 
@@ -151,12 +152,13 @@ def _group(names: tuple[str, ...]) -> Iterator[str]:
 
 
 def _navigation(name: str) -> Iterator[str]:
-    kind, space = NAVIGATION_TASKS[name], cast(spaces.Dict, NavEnv(name).observation_space)
+    kind, space = NAVIGATION_TASKS[name], cast(spaces.Dict, make_navigation(name).observation_space)
     choices = kind.action_space()
     actions = ACTION_NAMES[choices.start : choices.start + int(choices.n)]
     shapes = {key: " x ".join(map(str, each.shape or ())) for key, each in space.spaces.items()}
     yield from (f"**`{name}`**: {summary_of(kind)}", "")
-    yield f"- Observation: {', '.join(f'`{key}` [{shape}]' for key, shape in shapes.items())}"
+    seen = [f"`{key}` [{shape}]{TRUE_LABELS * (key == MASK)}" for key, shape in shapes.items()]
+    yield f"- Observation: {', '.join(seen)}"
     yield f"- Action: one of {', '.join(actions)}"
     yield from (f"- Reward terms: {_named(kind.REWARDS)}", "")
 

@@ -49,6 +49,7 @@ from skills.settings import (
 )
 from skills.validation import Validation, check_validation
 from ver import Trainer, TrainerConfig, UserError, load_policy, merge_config
+from ver.changed_settings import check_same_start
 from ver.checkpoint import copy_policy
 from ver.collect.systems import checked_system
 from ver.distributed import SingleProcess, join_group
@@ -169,6 +170,11 @@ def main(arguments: Sequence[str]) -> int:
     source = first.trainer.start_from
     if source and not Path(source).is_file():
         raise UserError(f"trainer.start_from={source}: there is no such file")
+    if source and getattr(first, "teacher", ""):
+        raise UserError(
+            f"trainer.start_from={source}: the first stage imitates the {first.teacher}, and begins with no "
+            "weights; say since=STAGE, too, or leave it out"
+        )
     run = run_directory(first.run, Path("runs") / run_name(first.skill))
     try:
         for part in parts:
@@ -208,6 +214,8 @@ def _train_all(
         if not ended:
             _check_begun(folder, teacher)
         if ended:
+            if index == 0:
+                check_same_start(folder, settings.trainer.start_from)
             group = join_group(settings.trainer.device, settings.trainer.distributed)
             done = Outcome(group, False, ended)
         elif teacher:

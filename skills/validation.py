@@ -197,16 +197,16 @@ def _judge(parent: int, command: list[str], result: str, film: str) -> None:
     told = {"episodes": options.episodes, "success": success}
     write_atomically(Path(result), json.dumps(told).encode())
     if film:
-        film_policy(checkpoint, Path(film))
+        film_policy(checkpoint, Path(film), options.homes or "")
 
 
-def film_policy(checkpoint: Path, path: Path) -> None:
+def film_policy(checkpoint: Path, path: Path, homes: str = "") -> None:
     """Film the beginning of an episode that a policy plays by mean actions in a validation home."""
     from rearrange.render import VideoWriter  # compiles
     from skills.learned import PolicyRunner
 
     runner = PolicyRunner(checkpoint, deterministic=True)
-    env = runner.make_env("val", SEED)
+    env = runner.make_env("val", SEED, homes)
     env.render_mode, ended = "rgb_array", False
     observation, _ = env.reset(seed=SEED)
     with VideoWriter(path, env.metadata["render_fps"]) as writer:

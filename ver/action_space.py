@@ -66,6 +66,12 @@ def discrete_choices(space: spaces.Space) -> list[int]:
     return [int(space.n)]  # pyright: ignore[reportAttributeAccessIssue]
 
 
+def has_bounds(box: spaces.Box) -> bool:
+    """Tells if all bounds of a Box say something; infinity and what no float32 exceeds do not."""
+    largest = np.finfo(np.float32).max
+    return bool((np.abs(box.low) < largest).all() and (np.abs(box.high) < largest).all())
+
+
 def to_environment_action(space: spaces.Space, action: np.ndarray) -> Any:
     """Turns a policy's action row [D] into what `env.step` takes; a Box's bounds are kept.
 
@@ -77,7 +83,10 @@ def to_environment_action(space: spaces.Space, action: np.ndarray) -> Any:
         low = space.low
         rows = action if low.ndim == 1 else action.reshape(action.shape[:-1] + low.shape)
         # Not np.clip, most of which is Python code
-        return np.minimum(np.maximum(rows, low), space.high).astype(low.dtype, copy=False)
+        taken = np.minimum(np.maximum(rows, low), space.high)
+        if low.dtype.kind != "f":
+            taken = np.rint(taken)  # cut off, the upper end would hardly ever be taken
+        return taken.astype(low.dtype, copy=False)
     lead = action.shape[:-1]
     if isinstance(space, spaces.Discrete):
         chosen = action[..., 0].astype(np.int64) + space.start

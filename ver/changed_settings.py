@@ -54,6 +54,14 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return [f"{key}: {old} before, {new} now" for key, old, new in _differences(before, now)]
 
 
+def began_from(directory: Path) -> str | None:
+    """Return the start_from of a run, "" where it began from scratch; None where no config.yaml tells."""
+    try:
+        return str(yaml.safe_load((directory / "config.yaml").read_text())["start_from"])
+    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+        return None
+
+
 def check_same_start(directory: Path, start_from: str) -> None:
     """Refuses a start_from that would have no effect: the run goes on from checkpoints of its own.
 
@@ -62,9 +70,8 @@ def check_same_start(directory: Path, start_from: str) -> None:
     Raises:
         UserError: The run began otherwise.
     """
-    try:
-        before = str(yaml.safe_load((directory / "config.yaml").read_text())["start_from"])
-    except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+    before = began_from(directory)
+    if before is None:
         return
     if start_from and Path(start_from).parts[-2:] != Path(before).parts[-2:]:
         began = f"from {before}" if before else "from scratch"

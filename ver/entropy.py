@@ -8,6 +8,7 @@ import torch
 from gymnasium import spaces
 from torch import Tensor, nn
 
+from ver.action_space import action_parts
 from ver.config import EntropyConfig
 from ver.errors import UserError
 from ver.networks.policy import ActorCritic
@@ -18,11 +19,13 @@ DISCRETE = 0.01  # usual for Atari (Mnih et al. 2016)
 def initial_coefficient(config: EntropyConfig, action_space: spaces.Space) -> float:
     """Returns the coefficient at the start, by the kind of actions where the settings leave it open.
 
-    One that is learned begins above 0 with a Box, too.
+    One that is learned begins above 0 with a Box, too. Of a Tuple or Dict all parts have the one
+    coefficient: it is that of a Box only where all of them are.
     """
     if config.initial is not None:
         return config.initial
-    return 0.0 if isinstance(action_space, spaces.Box) and not config.learned else DISCRETE
+    boxes = all(isinstance(part, spaces.Box) for part in action_parts(action_space))
+    return 0.0 if boxes and not config.learned else DISCRETE
 
 
 class EntropyCoefficient(nn.Module):

@@ -17,6 +17,10 @@ class WriteError(UserError):
     """A file could not be written; whatever was there before is as it was."""
 
 
+class GradientError(UserError):
+    """A gradient is not finite: what led there is not worth keeping."""
+
+
 class WorkerCrashError(UserError):
     """A worker process failed; `detail` holds its traceback where there is one.
 

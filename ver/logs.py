@@ -16,7 +16,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from ver.changed_settings import changed_settings, check_same_start
+from ver.changed_settings import began_from, changed_settings, check_same_start
 from ver.checkpoint import write_atomically
 from ver.collect.faults import Fault
 from ver.collect.processes import cores
@@ -62,6 +62,10 @@ class Logs:
             changed: list[str] = []
             if steps:
                 check_same_start(directory, config.start_from)
+                # Where it began stays known where that is left out
+                config = replace(
+                    config, start_from=config.start_from or began_from(directory) or ""
+                )
                 changed = changed_settings(directory, config_to_dict(config), metadata)
             self._open(config, metadata, steps)
             settings = config_to_dict(config) | {"metadata": metadata}

@@ -17,7 +17,7 @@ from ver.checkpoint import load_optimizer, load_weights, optimizer_tensors, stri
 from ver.config import APPOConfig, PPOConfig
 from ver.distributed import SingleProcess
 from ver.entropy import EntropyCoefficient, limit_log_std
-from ver.errors import UserError
+from ver.errors import GradientError, UserError
 from ver.experience import Experience, experience_statistics, make_experience
 from ver.mini_batches import MiniBatch, PackedBatch, Packer, cut_mini_batches
 from ver.networks.normaliser import vector_moments
@@ -303,7 +303,7 @@ class PPO:
             parameter.grad = gradient
         norms = [_clip(*parameters_and_limit) for parameters_and_limit in self._clipped]
         if not math.isfinite(sum(norms)):
-            raise UserError(
+            raise GradientError(
                 "The gradient is not finite; lower ppo.learning_rate, or look for extreme "
                 "observations and rewards."
             )

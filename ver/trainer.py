@@ -23,7 +23,7 @@ from ver.collect.processes import cores
 from ver.collect.systems import checked_system
 from ver.config import TrainerConfig, config_to_dict
 from ver.distributed import average_dictionaries, join_group
-from ver.errors import UserError, WorkerCrashError, WriteError
+from ver.errors import GradientError, UserError, WorkerCrashError, WriteError
 from ver.logs import POLICY, Logs, NoLogs
 from ver.networks.policy import ActorCritic
 from ver.ppo import PPO
@@ -164,8 +164,8 @@ class Trainer:
         except WorkerCrashError as error:
             logs.dashboard.say(error.detail)
             raise
-        except WriteError:
-            save = False  # it would fail again
+        except (WriteError, GradientError):
+            save = False  # it would fail again, or keep what cannot be learned from
             raise
         finally:
             # Save first: whatever went wrong, what was learned is kept, but for a part of a

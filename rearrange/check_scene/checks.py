@@ -66,6 +66,11 @@ class Checks:
         reached = [self._receptacle(place) for place in home.receptacles.values()]
         if not any(reached):
             self.faults.append("receptacles: the robot gets at none of them")
+        if len(scene.open_receptacles) == 1:
+            self.remarks.append(
+                f"receptacles: {scene.open_receptacles[0]} is the only one that no part shuts: Place and the "
+                "chores carry things from one to another"
+            )
         for part in scene.parts:
             self._part(part)
         self._objects()

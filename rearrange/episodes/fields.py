@@ -95,9 +95,10 @@ class FieldChecker:
         return value
 
     def name(self, field: str, value: Any) -> str:
-        """A name as of a task: letters, digits and underscores."""
-        if not isinstance(value, str) or not value.isidentifier() or len(value) > LONGEST_NAME:
-            self.fail(field, f"a name of at most {LONGEST_NAME} letters, digits and _", value)
+        """A name as of a task or robot: letters, digits, _ and -."""
+        right = isinstance(value, str) and value.replace("-", "_").isidentifier()
+        if not right or len(value) > LONGEST_NAME:
+            self.fail(field, f"a name of at most {LONGEST_NAME} letters, digits, _ and -", value)
         return value
 
     def choice(self, field: str, value: Any, choices: Sequence[str]) -> str:

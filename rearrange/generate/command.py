@@ -22,7 +22,7 @@ from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.episodes.dataset import EpisodeSet, default_path, shown
 from rearrange.errors import UserError
 from rearrange.robot import DEFAULT_ROBOT, find_robot
-from rearrange.scenes.registry import HOMES, check_split
+from rearrange.scenes.registry import HOMES, check_homes, check_split
 from rearrange.threads import processors
 
 LINE_INTERVAL = 10.0  # [s] between lines where there is no terminal
@@ -53,10 +53,13 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     check = commands.add_parser("check", help="check an episode file")
     check.add_argument("path", type=Path)
+    check.add_argument("--homes", **HOMES)
+    check.add_argument("--robot", default=DEFAULT_ROBOT, metavar="NAME|FILE.yaml", help="who acts")
     options = parser.parse_args(arguments)
+    find_robot(options.robot)  # and so one of a file is known, as homes are
+    check_homes(options.homes)
     if options.command == "generate":
         check_split(options.split)
-        find_robot(options.robot)
         check_counts(options, "episodes", "workers")
     return options
 

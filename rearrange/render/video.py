@@ -80,12 +80,26 @@ class VideoWriter:
     ) -> None:
         if self._stream is not None and kind is None:
             self._stream.close()
+            self._check()
         elif self._stream is not None:
             with suppress(KeyboardInterrupt):  # kills ffmpeg, which would encode to the end
                 self._stream.throw(KeyboardInterrupt())
         if self.frame_count == 0:
             self._part.unlink()
         self._file.__exit__(kind, error, trace)
+
+    def _check(self) -> None:
+        """Raise an OSError, and leave no film, where ffmpeg did not write all: a full disk, it was killed."""
+        import imageio_ffmpeg
+
+        try:
+            found = imageio_ffmpeg.count_frames_and_secs(str(self._part))[0]
+        except (OSError, RuntimeError):
+            found = 0
+        if found < self.frame_count:
+            error = OSError(f"{self.path}: ffmpeg wrote {found} of {self.frame_count} pictures")
+            self._file.__exit__(OSError, error, None)
+            raise error
 
 
 def write_gif(

@@ -14,8 +14,9 @@ import numpy as np
 from gymnasium import spaces
 
 from rearrange.caching import cached_njit
-from rearrange.render.camera import Camera
+from rearrange.render.camera import Camera, look_at
 from rearrange.sim.base import Simulator
+from rearrange.sim.kernels import place_camera
 from rearrange.threads import ALONE, Threads
 
 GLIMPSE = "glimpse"  # key of the observation
@@ -50,14 +51,17 @@ def glimpses(
     Returns:
         [K, size, size, 1] float32 in [0, 1]: a half is as far as the point, 0 and 1 RELIEF nearer and farther.
     """
-    fine = simulator.render_depth(FINE, ids=ids)
-    share = Camera(FINE, FINE, simulator.state.robot.camera.field_of_view).half_width
+    fine, camera = simulator.render_depth(FINE, ids=ids), simulator.state.robot.camera
+    share = Camera(FINE, FINE, camera.field_of_view).half_width
+    # Where the camera should be: a robot does not know by how much it is off (`randomise`)
+    mount = look_at(camera.position, camera.target)
     seen = np.empty((len(fine), size, size, 1), np.float32)
 
     def look(k: int, thread: int) -> None:
         del thread
-        pose = simulator.camera_pose(int(ids[k]))
-        _glimpse(fine[k], share, *pose, points[ids[k]], seen[k, ..., 0])
+        position, rotation = np.empty(3), np.empty((3, 3))
+        place_camera(simulator.state.base_pose[ids[k]], camera.position, mount, position, rotation)
+        _glimpse(fine[k], share, position, rotation, points[ids[k]], seen[k, ..., 0])
 
     threads.each(look, len(ids))
     return seen

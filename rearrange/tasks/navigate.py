@@ -46,6 +46,7 @@ from rearrange.tasks.targets import (
     add_laid_open,
     add_shut_in,
     goal_beside,
+    in_its_place,
     leave_open,
     random_goal,
 )
@@ -334,7 +335,7 @@ class Navigate(FloorTask):
 
     def _sample_target(self, split: str, rng: np.random.Generator) -> tuple[Scene, Target]:
         """A scene and the object to go to, or the one that is held and whose goal is to be reached."""
-        holding = rng.random() < self.config.holding_share
+        holding = rng.random() < self.config.holding_share and self._may_hold()
         shut_in = rng.random() < self.config.closed_share
         share = self.config.open_share
         opened = share > 0.0 and rng.random() < share
@@ -344,13 +345,20 @@ class Navigate(FloorTask):
             return scene, add(scene, str(rng.choice(scene.spec.closed_receptacles)), rng)
         for _ in range(SCENE_ATTEMPTS):
             scene = cluttered_scene(split, rng)
-            target = random_goal(scene, float(shut_in), rng)
+            if len(self.scene.open_receptacles) > 1:
+                target = random_goal(scene, float(shut_in), rng)
+            else:
+                target = in_its_place(scene, rng)
             if target is not None:
                 scene.held_slot = target.slot if holding else None
                 if opened and not scene.joints:
                     target = self._leave_open(scene, target, rng)
                 return scene, target
         raise no_room(self.name, "a goal", self.scene, SCENE_ATTEMPTS)
+
+    def _may_hold(self) -> bool:
+        """Fingers have to take what they hold; and what is held goes to another receptacle."""
+        return self.robot.fingers is None and len(self.scene.open_receptacles) > 1
 
     def _leave_open(self, scene: Scene, target: Target, rng: np.random.Generator) -> Target:
         """Open something that is not asked for; a target beside it at times, else the one that was chosen."""

@@ -30,7 +30,7 @@ from rearrange.sim.base import SimState
 from rearrange.tasks.base import ActionConfig, ForceConfig, each_world, feel_force, keep_base
 from rearrange.tasks.disturbance import moved
 from rearrange.tasks.floor import FloorTask
-from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, sample_arm
+from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, no_room, sample_arm
 from rearrange.tasks.sensors import (
     PER_JOINT,
     copy_into,
@@ -46,6 +46,7 @@ from rearrange.tasks.targets import add_laid_open
 # fail once in 10^30 times.
 START_ATTEMPTS = 1000
 DETOUR_ATTEMPTS = 5  # objects: round some of them nothing leads
+EMPTY_ATTEMPTS = 200  # scenes that are tried until one holds something to pick
 SCENE_ATTEMPTS = 3  # apartments: a single object inside may be beyond a short start_distance
 
 
@@ -235,19 +236,24 @@ class Pick(FloorTask):
         """A random object in a cluttered apartment, the robot near it and roughly facing it.
 
         Raises:
-            UserError: The robot fits nowhere that near to the objects that were tried.
+            UserError: The robot fits nowhere that near to the objects that were tried, or there are none.
         """
-        config = self.config
+        config, tried = self.config, 0
         inside = rng.random() < config.open_share
-        for _ in range(SCENE_ATTEMPTS):
+        for _ in range(EMPTY_ATTEMPTS):
             scene, targets = self._sample_scene(split, inside, rng)
+            if not targets:
+                continue
             episode = self.begin_in(scene, targets, rng)
             if episode is not None:
                 return episode
-        raise UserError(
-            f"task.start_distance={config.start_distance:g} m is too near for the robot to stand by any "
-            "object: set it to 0.5 or more"
-        )
+            tried += 1
+            if tried == SCENE_ATTEMPTS:
+                raise UserError(
+                    f"task.start_distance={config.start_distance:g} m is too near for the robot to stand by "
+                    "any object: set it to 0.5 or more"
+                )
+        raise no_room(self.name, "anything that the hand can hold", self.scene, EMPTY_ATTEMPTS)
 
     def begin_in(
         self, scene: Scene, targets: Sequence[Target], rng: np.random.Generator

@@ -129,6 +129,15 @@ def random_goal(
     return None
 
 
+def in_its_place(scene: Scene, rng: np.random.Generator) -> Target | None:
+    """A random object that stays where it is; None where there is none."""
+    if not scene.objects:
+        return None
+    slot = int(rng.choice(list(scene.objects)))
+    start, name = scene.position(slot), scene.receptacle_of[slot]
+    return Target(slot, start, start, name, name)
+
+
 Choice = TypeVar("Choice")
 
 

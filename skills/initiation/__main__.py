@@ -22,6 +22,7 @@ import torch
 
 from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.errors import UserError
+from rearrange.scenes.registry import DEFAULT_HOMES, HOMES
 from rearrange.threads import processors
 from skills.command import Slowly, run_command, short_path
 from skills.initiation.fitting import area_under_curve, fit_chances, fit_values
@@ -47,6 +48,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--checkpoint", type=Path, metavar="FILE", help="of its policy; default: the shipped one"
     )
+    parser.add_argument("--homes", **HOMES | {"default": "", "help": "default: its training's"})
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of everything (1)")
     parser.add_argument(
         "--starts",
@@ -100,7 +102,7 @@ def draw(
         cases.append((split, seed, min(PORTION, count - first), played))
     found: dict[int, list[Start]] = {}
     for seed, starts in play_in_workers(
-        partial(PortionPlayer, options.checkpoint), cases, options.workers
+        partial(PortionPlayer, options.checkpoint, options.homes), cases, options.workers
     ):
         found[seed] = starts
         tell(f"{sum(map(len, found.values())):,} of {count:,} starts {kind}")
@@ -142,10 +144,12 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(arguments)
     path = options.checkpoint
     torch.set_num_threads(1)  # sums of others would come in another order
-    check_metadata(path, read_metadata(path), options.skill)
+    metadata = read_metadata(path)
+    check_metadata(path, metadata, options.skill)
     origin = made(
         "skills.initiation", arguments, what=f"initiation set of {options.skill}",
         seed=options.seed, split="val", checkpoints=[path],
+        homes=options.homes or metadata.get("homes", DEFAULT_HOMES),
     )  # fmt: skip
     learned, explained = fit_values(draw(options, "train", 0, options.starts, False), options.seed)
     fit_chances(learned, draw(options, "train", 1, options.played, True))

@@ -42,9 +42,10 @@ class StartPlayer:
 
     Args:
         checkpoint: File of the policy.
+        homes: In which collection, or the YAML file of a home; "": in which it was trained.
     """
 
-    def __init__(self, checkpoint: str | Path):
+    def __init__(self, checkpoint: str | Path, homes: str = ""):
         """Load the policy.
 
         Raises:
@@ -56,6 +57,7 @@ class StartPlayer:
             raise UserError(
                 f"{checkpoint}: its critic sees what the policy sees: train with sensors=both"
             )
+        self._homes = homes
         self._worlds: dict[str, RearrangeEnv] = {}
 
     def play(self, split: str, seed: int, count: int, played: bool) -> list[Start]:
@@ -85,7 +87,12 @@ class StartPlayer:
             metadata = self._runner.policy.metadata
             environments = SkillEnvironments.from_metadata(metadata, split)
             # With the starts of its training, detours and open doors among them
-            environments = replace(environments, sensors=BOTH, task={**metadata["task"]})
+            environments = replace(
+                environments,
+                sensors=BOTH,
+                task={**metadata["task"]},
+                homes=self._homes or environments.homes,
+            )
             self._worlds[split] = environments(0, 0)
         return self._worlds[split]
 

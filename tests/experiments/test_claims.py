@@ -55,6 +55,12 @@ def test_an_interval_is_students():
     assert ours["high"] - ours["mean"] == pytest.approx(4.302653 / 3**0.5, rel=1e-5)
 
 
+def test_nothing_at_all_is_not_above_nothing():
+    claim = Claim("a gets there at times", "sps", "a", by=VALUE, least=0.0)
+    assert claim.judge(rows(a=[0.0] * 5))["verdict"] == FAILS
+    assert claim.judge(rows(a=[0.0, 0.1, 0.0]))["verdict"] == OPEN
+
+
 def test_about_the_same_has_two_ends():
     same = Claim("alike", "sps", "a", "b", DIFFERENCE, -0.1, 0.1)
     assert same.range == "-0.1 to 0.1"

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 
 from live.agents import make_agent
@@ -42,6 +44,25 @@ def test_a_policy_of_another_task_is_refused():
     episodes = Episodes.find("pick", "val", None)
     with pytest.raises(UserError, match="holds a policy of another task than pick"):
         make_agent("policy", episodes, None, CHECKPOINTS / "place.safetensors")
+
+
+def test_the_first_chore_follows_on_the_last(monkeypatch):
+    played = []
+
+    class Runner:
+        def __init__(self, settings):
+            pass
+
+        def play(self, number, observers):
+            played.append(number)
+            return SimpleNamespace(execution=None)
+
+    monkeypatch.setattr("live.agents.EpisodeRunner", Runner)
+    monkeypatch.setattr("live.agents.ending_of", lambda execution: "")
+    for dataset, expected in ((None, 7), ("sampled", 207)):
+        episodes = Episodes.find("tidy_house", "val", dataset)
+        make_agent("policy", episodes, None).play(207, lambda *_: None)
+        assert played.pop() == expected
 
 
 def test_new_plans_and_new_drives_are_the_executives(monkeypatch):

@@ -211,8 +211,14 @@ def test_view_points_of_a_file_are_goals(hall_file):
     worlds = ScanWorlds(1, AGENT)
     episode = in_scene(hall_file, (2.0, 2.0, 0.0))
     points = np.array([(2.0, 6.0, 0.0), (4.0, 2.0, 0.0), (2.0, 2.0, 3.0), (-5.0, 2.0, 0.0)])
-    geodesic, straight = worlds.lengths(0, episode, Places(points))
+    goal = Places(points)
+    geodesic, straight = worlds.lengths(0, episode, goal)
     assert (geodesic, straight) == pytest.approx((2.0, 2.0), rel=0.01)
+    worlds.begin(0, episode, goal)
+    fields = {**worlds.scene(0).fields}
+    assert sum(isinstance(key, Places) for key in fields) == 1  # others have played there
+    worlds.lengths(0, episode, goal)  # nothing is worked out again
+    assert worlds.scene(0).fields == fields
 
 
 def test_what_scans_cannot_do_is_said():

@@ -25,6 +25,7 @@ from nav.sharing import Loader, SharedScenes, Sharing
 from nav.table import TASKS, default_config, make_task
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
+from tests.helpers.file_home import known_home
 from tests.helpers.loads import Named
 from tests.helpers.numbered import Numbered
 from tests.helpers.scanned import box, hall, room, write
@@ -227,6 +228,15 @@ def test_scenes_that_nobody_has_any_more_are_freed_at_once(folder):
     finally:
         if before:
             gc.enable()
+
+
+def test_homes_of_a_file_are_known_to_the_process_that_loads(tmp_path, monkeypatch):
+    monkeypatch.setattr(nav_env, "building_names", building_names)
+    with known_home(tmp_path, "shared") as path:
+        sharing = Sharing(scenes=1, steps=50)
+        env = NavVectorEnv(2, "pointnav", None, "train", path, SMALL, sharing=sharing)
+        env.reset(seed=1)
+        env.close()
 
 
 @pytest.mark.parametrize("task", ["pointnav", "objectnav", "flee", "explore"])

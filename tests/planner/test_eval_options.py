@@ -56,6 +56,11 @@ def test_skills_may_take_as_long_as_is_said():
             "TP-SRL (replanning, drives anew below 0.5, knowledge: robot)",
         ),
         (("--skills", "learned", "--redrive", "0"), "TP-SRL (knowledge: robot)"),
+        (("--skills", "oracle", "--close"), "oracle (closing, knowledge: robot)"),
+        (
+            ("--skills", "oracle", "--robot", "mast"),
+            "oracle (robot: mast, knowledge: robot)",
+        ),
         (("--skills", "oracle", "--knowledge", "hab"), "oracle (knowledge: hab)"),
         (
             ("--skills", "learned", "--no-nav", "--replan", "3", "--knowledge", "privileged"),

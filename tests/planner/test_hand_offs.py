@@ -8,6 +8,7 @@ import pytest
 from planner import hand_offs
 from planner.executive import Executive
 from planner.hand_offs import HandOffRecorder, grasp_of, keep_resting, save_starts, snapshot
+from planner.rules import ExecutiveSettings
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, RecordedStarts, recorded
 from rearrange.errors import UserError
@@ -123,6 +124,17 @@ def test_a_recording_takes_the_place_of_the_one_before(met, tmp_path):
     assert EpisodeSet.load(tmp_path / "place" / "tidy_house_val.json.gz").seed == 1
 
 
+def test_a_recording_of_one_skill_leaves_the_others(met, tmp_path):
+    env, argument = met
+    start = snapshot(env, argument, "blind_drives/0")
+    for skill in ("navigate", "place"):
+        save_starts(
+            [(skill, start)], tmp_path, "blind_drives", "val", 0, "a command", skills=(skill,)
+        )
+    found = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.glob("*/*"))
+    assert found == [f"{skill}/blind_drives_val.json.gz" for skill in ("navigate", "place")]
+
+
 def test_paths_of_configs_are_found_from_anywhere(met, tmp_path, monkeypatch):
     env, argument = met
     starts = [("place", snapshot(env, argument, "val/0/3"))]
@@ -194,3 +206,18 @@ def test_every_skill_of_a_plan_is_recorded_but_those_with_nothing_to_do(
     )
     indices = [int(name.removeprefix("val/7/")) for _, name in recorder.starts]
     assert indices == [*range(6), *range(8, 20)]
+
+
+def test_a_drive_that_is_driven_anew_has_a_name_of_its_own(
+    world, skills, task_and_plan, monkeypatch
+):
+    monkeypatch.setattr(hand_offs, "snapshot", lambda world, argument, name: name)
+    task, plan = task_and_plan
+    navigate, done = skills["navigate"], skills["navigate"].done
+    navigate.done = lambda world: len(navigate.resets) not in (2, 3) and done(world)
+    recorder = HandOffRecorder("val/7")
+    executive = Executive(skills, ExecutiveSettings(redrives=2))
+    executive.run(world, plan, task.arguments, [recorder.observe])
+    drives = [name for skill, name in recorder.starts if skill == "navigate"]
+    assert drives[:5] == ["val/7/0", "val/7/2", "val/7/2_1", "val/7/2_2", "val/7/4"]
+    assert len(set(drives)) == len(drives)

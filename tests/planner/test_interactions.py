@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.interactions import SkillCall, achieved, bind
+from planner.interactions import InteractionTracker, SkillCall, achieved, bind
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim.base import NOTHING
 from tests.helpers.planner_fakes import planned
@@ -33,6 +33,16 @@ def test_opened_and_closed_are_habs(table_world, joint, value, opened, closed):
     by_skill = {call.skill: call for call in calls(close=True)}
     assert achieved(by_skill[f"open_{kind}"], table_world.state) == opened
     assert achieved(by_skill[f"close_{kind}"], table_world.state) == closed
+
+
+def test_what_is_shut_before_it_was_opened_was_not_closed(table_world):
+    tracker = InteractionTracker(calls(close=True), any_order=True)
+    told = []
+    for value in (0.0, 0.5, 0.0, 0.5):  # at the start, opened, closed, and opened again
+        table_world.move_joint("drawer_right_top", value)
+        tracker.update(table_world.state)
+        told.append([call.skill for call in tracker.disturbed(table_world.state)])
+    assert told == [[], [], [], ["close_cab"]]
 
 
 def test_driving_has_no_effect_to_be_judged(table_world):

@@ -66,6 +66,19 @@ def test_evaluations_of_a_scenario_stand_in_one_table(tmp_path, capsys):
     )  # where it was written is no matter
 
 
+def test_interactions_of_all_rows_have_columns(tmp_path, capsys):
+    more = [{"name": name, "success_at_end": rate(0.5)} for name in ("pick_0", "close_cab_0")]
+    files = [
+        written(tmp_path, "set_table", "TP-SRL", [0.5, 0.25]),
+        written(tmp_path, "set_table", "TP-SRL (closing)", [0.5, 0.25], interactions=more),
+    ]
+    assert main(files) == 0
+    page = capsys.readouterr().out
+    assert "| `pick_0` | `place_0` | `close_cab_0` | full task |" in page
+    assert "| TP-SRL | 100 |  |  | 50 | 25 |  | **25.0 %**" in page
+    assert "| TP-SRL (closing) | 100 |  |  | 50 |  | 50 | **25.0 %**" in page
+
+
 def test_rows_say_whether_plans_were_changed(tmp_path, capsys):
     replanning = {
         "limit": 5,

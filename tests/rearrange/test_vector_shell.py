@@ -37,6 +37,18 @@ def test_worlds_side_by_side_begin_anew_where_they_end():
     assert worlds.asked[3:] == [(0, 5, 1), (2, 7, 1)]
 
 
+def test_worlds_that_nobody_has_seeded_differ_from_each_other_and_from_others():
+    seeds = [each for _ in range(2) for each in Many(3, Counters(3)).np_random_seed]
+    assert len(set(seeds)) == 6
+
+
+@pytest.mark.parametrize(("repeat", "rate"), [(1, 30), (3, 10), (4, 7.5)])
+def test_pictures_come_with_actions(repeat, rate):
+    assert Many(2, Counters(2, repeat=repeat)).metadata["render_fps"] == rate
+    assert Single(Counters(1, repeat=repeat), 0, None).metadata["render_fps"] == rate
+    assert Many.metadata["render_fps"] == 30
+
+
 def test_a_world_that_ends_in_a_repeated_action_waits_for_the_others():
     worlds = Counters(2, repeat=3)
     env = Many(2, worlds)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -65,6 +66,31 @@ def test_rows_stand_in_the_file_of_data(written):
     assert np.array_equal(np.array(rows["depth"], np.uint16), whole["depth"])
     first = Image.open(io.BytesIO(rows["observation.images.head"][0]["bytes"]))
     assert np.array_equal(np.asarray(first), whole["observation.images.head"][0])
+
+
+def test_ctrl_c_waits_until_an_episode_is_whole(tmp_path, monkeypatch):
+    statistics = lerobot._statistics
+
+    def interrupted(rows):
+        signal.raise_signal(signal.SIGINT)
+        return statistics(rows)
+
+    monkeypatch.setattr(lerobot, "_statistics", interrupted)
+    writer = DatasetWriter(tmp_path / "new", FEATURES, 30, "fetch")
+    with pytest.raises(KeyboardInterrupt):
+        writer.add(episode(5, 0), ["reach"] * 5)
+    writer.close()
+    info = json.loads((tmp_path / "new/meta/info.json").read_text())
+    assert (info["total_episodes"], info["total_frames"]) == (1, 5)
+
+
+def test_an_episode_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(lerobot, "_statistics", lambda rows: 1 / 0)
+    writer = DatasetWriter(tmp_path / "new", FEATURES, 30, "fetch")
+    with pytest.raises(ZeroDivisionError):
+        writer.add(episode(5, 0), ["reach"] * 5)
+    writer.close()
+    assert list((tmp_path / "new").iterdir()) == []
 
 
 def test_statistics_are_those_of_all_frames(written):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rearrange.errors import UserError
-from rearrange.scenes.registry import layouts_of
+from rearrange.scenes.registry import DEFAULT_HOMES, layouts_of
 from rearrange.sim import MujocoSimulator, Randomisation
 from rearrange.tasks import PickConfig, default_config, household_names
 from skills import skill_names
@@ -126,6 +126,14 @@ def test_environments_survive_pickling_and_metadata():
     env.reset()
     assert env.episode.layout in layouts_of("val")
     assert settings_type("pick") is settings_type("pick")
+
+
+def test_a_policy_knows_its_homes():
+    settings = load_settings("pick", ["homes=classic", "starts.paths=[]"])
+    metadata = SkillEnvironments.from_settings(settings).metadata()
+    assert SkillEnvironments.from_metadata(metadata, "val").homes == "classic"
+    del metadata["homes"]  # a policy of before
+    assert SkillEnvironments.from_metadata(metadata, "val").homes == DEFAULT_HOMES
 
 
 def test_a_policy_is_judged_in_the_world_of_its_rules():

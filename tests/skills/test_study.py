@@ -10,6 +10,7 @@ import pytest
 import rearrange.errors
 from rearrange import RearrangeEnv, SimulatorConfig
 from rearrange.navigation import distance_field, load_layout, path_length, shortest_path
+from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import Pick, sampling
 from skills import study
 from skills.statistics import wilson
@@ -86,7 +87,8 @@ def test_a_distance_that_no_apartment_has_is_told(monkeypatch):
 class Driver:
     """A policy that succeeds wherever the way is shorter than it dares to drive."""
 
-    def __init__(self, path, deterministic, split, changes=None):
+    def __init__(self, path, deterministic, split, changes=None, place=None):
+        assert place == {"homes": DEFAULT_HOMES}
         self.path, self.changes = path, changes
         self.environment = RearrangeEnv("pick", None, split, SimulatorConfig(camera_size=8))
 

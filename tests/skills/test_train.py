@@ -103,6 +103,32 @@ def test_a_stage_that_was_done_with_another_seed_is_not_taken_for_this_one(
         train._ended_after(tmp_path, stage(f"{key}={new}"))
 
 
+def test_a_stage_that_is_done_began_as_it_is_asked_for(monkeypatch, tmp_path):
+    folder, other = tmp_path / "run" / "a", tmp_path / "b" / train.POLICY
+    for path in (folder, other.parent):
+        path.mkdir(parents=True)
+    other.touch()
+    (folder / "config.yaml").write_text("start_from: ''\n")
+    monkeypatch.setattr(train, "_ended_after", lambda *_: 64)
+    monkeypatch.setattr(train, "copy_policy", lambda *_: None)
+    words = ["pointnav", "trainer.total_steps=64", f"run={folder.parent}", "stages=[{name: a}]"]
+    assert train.main(words) == 0
+    with pytest.raises(
+        train.UserError, match=r"/a holds a run that began from scratch; leave it out"
+    ):
+        train.main([*words, f"trainer.start_from={other}"])
+
+
+def test_who_imitates_first_begins_with_no_weights(tmp_path):
+    (tmp_path / "old.safetensors").touch()
+    begun = [f"trainer.start_from={tmp_path / 'old.safetensors'}", f"run={tmp_path / 'run'}"]
+    with pytest.raises(
+        train.UserError, match="first stage imitates the oracle, and begins with no"
+    ):
+        train.main(["navigate", *begun])
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_run_that_has_gone_on_keeps_its_policy(monkeypatch, tmp_path, capsys):
     """As `until=` of a stage that is done, too, copies nothing over what came of the ones after it."""
     recipe = [

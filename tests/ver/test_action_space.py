@@ -3,7 +3,13 @@ import pytest
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space, iterate
 
-from ver.action_space import action_dtype, action_parts, action_width, to_environment_action
+from ver.action_space import (
+    action_dtype,
+    action_parts,
+    action_width,
+    has_bounds,
+    to_environment_action,
+)
 from ver.errors import UserError
 
 BOX = spaces.Box(-1, 1, (2,), np.float32)
@@ -28,6 +34,7 @@ def test_rows_are_as_wide_as_the_action(space, width, dtype):
     ("space", "row", "expected"),
     [
         (BOX, [3.0, -0.5], [1.0, -0.5]),
+        (spaces.Box(-1, 1, (4,), np.int8), [0.9, 0.4, -0.6, 7.0], [1, 0, -1, 1]),
         (spaces.Discrete(4, start=10), [2], 12),
         (spaces.MultiDiscrete([2, 3], start=[5, 0]), [1, 2], [6, 2]),
     ],
@@ -84,3 +91,16 @@ def test_rows_together_become_what_gymnasium_makes_of_single_actions(space):
 def test_other_spaces_are_user_errors(space):
     with pytest.raises(UserError, match="ction space"):
         action_parts(space)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bounded"),
+    [
+        (0.0, 10.0, True),
+        (-np.inf, 1.0, False),
+        (0.0, np.finfo(np.float32).max, False),
+        (-np.finfo(np.float64).max, np.finfo(np.float64).max, False),
+    ],
+)
+def test_bounds_that_no_number_reaches_are_none(low, high, bounded):
+    assert has_bounds(spaces.Box(low, high, (2,), np.float64)) is bounded

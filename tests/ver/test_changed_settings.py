@@ -17,6 +17,15 @@ def train(directory, steps, *overrides, metadata=None):
     Trainer(config, toy_environments.make_cue, directory, metadata or {"task": {"far": 1}}).train()
 
 
+def test_where_a_run_began_stays_known_where_that_is_left_out(tmp_path):
+    train(tmp_path / "first", 32)
+    source = f"start_from={tmp_path / 'first' / 'policy.safetensors'}"
+    for steps, words in ((32, [source]), (64, []), (96, [source])):
+        train(tmp_path / "run", steps, *words)
+    with pytest.raises(UserError, match=r"holds a run that began from .*first/policy.safetensors"):
+        train(tmp_path / "run", 128, "start_from=other/policy.safetensors")
+
+
 def test_each_is_told_once_where_a_run_goes_on(tmp_path, capsys):
     train(tmp_path, 32, "ppo.clip=0.3")
     assert "another setting" not in capsys.readouterr().out

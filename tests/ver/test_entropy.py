@@ -102,6 +102,7 @@ def test_only_a_free_spread_of_one_box_can_be_bounded(actions):
         (CHOICE, False, None, 0.01),
         (MIXED, False, None, 0.01),
         (BOX, False, None, 0.0),
+        (spaces.Dict({"arm": BOX, "base": BOX}), False, None, 0.0),
         (BOX, True, None, 0.01),  # of which one is learned that begins above 0
         (BOX, False, 0.003, 0.003),
         (CHOICE, False, 0.0, 0.0),

@@ -22,6 +22,7 @@ from ver.adapters.names import make_named
 from ver.errors import UserError
 
 OBSERVATION = "observation"  # the key of a space that is no Dict
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 LEAST_IMAGE = 36  # pixels of height and width, which the smallest encoder needs
 
 
@@ -125,15 +126,24 @@ def shown_parts(parts: list[Part], observation: Any) -> dict[str, np.ndarray]:
 
 
 def _takes_two(make: Callable[..., Any]) -> bool:
-    """Tells whether a function takes (index, seed); UserError if it takes neither that nor nothing."""
+    """Tells whether a function takes (index, seed); UserError if it takes neither that nor nothing.
+
+    Where both can be, as of a class whose arguments have defaults, the second one's name decides.
+    """
     signature = inspect.signature(make)
-    for arguments in ((0, 0), ()):
-        try:
-            signature.bind(*arguments)
-        except TypeError:
-            continue
-        return bool(arguments)
-    raise UserError(f"make_env must take (index, seed), or nothing; it takes {signature}")
+    two, none = (_binds(signature, *arguments) for arguments in ((0, 0), ()))
+    if not (two or none):
+        raise UserError(f"make_env must take (index, seed), or nothing; it takes {signature}")
+    places = [each for each in signature.parameters.values() if each.kind in _BY_PLACE]
+    return two and not (none and len(places) > 1 and "seed" not in places[1].name)
+
+
+def _binds(signature: inspect.Signature, *arguments: int) -> bool:
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        return False
+    return True
 
 
 def _parts(space: spaces.Space, key: str, path: tuple[Any, ...] = ()) -> Iterator[Part]:

@@ -189,11 +189,18 @@ class EnvironmentProcesses:
         if not rows["stepped"][worker.number] and 0.0 < limit < self.config.startup_timeout_s:
             # What a step needs may still be compiled in a worker's first one
             limit, setting = self.config.startup_timeout_s, "startup_timeout_s"
+        environments = np.asarray(worker.environments)
         since = float(rows["busy_since"][worker.number])
-        still_s = worker.watch.still_s(since)
+        asked = bool(
+            rows["action_ready"][environments].any()
+        )  # also who was stopped while it waited
+        # It may be between two steps at every look: their number tells that it goes on. At its start that
+        # is where it stands in the episodes that it repeats
+        taken = int(rows["step"][environments].sum())
+        still_s = worker.watch.still_s((since, asked, taken))
         if not worker.ready:
             limit, setting = self.config.startup_timeout_s, "startup_timeout_s"
-        idle = worker.ready and not since
+        idle = worker.ready and not (since or asked)
         if idle or not 0.0 < limit < still_s:
             return
         what = f"{worker.name} hung for more than {limit:g} s (collect.{setting})"

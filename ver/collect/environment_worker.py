@@ -8,7 +8,6 @@ observation, whose value stands in for the future that was cut off.
 
 from __future__ import annotations
 
-import math
 import multiprocessing
 import os
 import time
@@ -25,6 +24,7 @@ from gymnasium.vector import VectorEnv
 
 from ver.action_space import to_environment_action
 from ver.collect.episode_order import EpisodeOrder, is_first_try
+from ver.collect.faults import LARGEST_REWARD
 from ver.collect.mailboxes import Mailboxes
 from ver.collect.processes import describe_error, enter_worker
 from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
@@ -198,7 +198,7 @@ class EnvironmentWorker:
             action = to_environment_action(env.action_space, self.rows["action"][index])
             observation, reward, terminated, truncated, info = env.step(action)
             reward = float(reward)
-            if not math.isfinite(reward):
+            if not abs(reward) < LARGEST_REWARD:  # nor NaN
                 raise NotFiniteError(f"returned the reward {reward}")
             ended = terminated or truncated
             # An episode that both ends and runs out of time has ended.
@@ -292,7 +292,8 @@ class EnvironmentWorker:
         env = self.envs[local]
         observation = self.start(local, continuation.episode)
         total, ended = 0.0, False
-        for row in continuation.actions:
+        for step, row in enumerate(continuation.actions):
+            self.rows["step"][index] = step  # a sign of life: there may be very many
             action = to_environment_action(env.action_space, row)
             observation, reward, terminated, truncated, _ = env.step(action)
             total += float(reward)

@@ -11,6 +11,7 @@ from ver.errors import WorkerCrashError
 
 DIVERGED = "diverged"  # did not repeat its episode when the run was resumed; harmless
 KINDS = ("raised", "not_finite", DIVERGED, "hung", "died")
+LARGEST_REWARD = 1e15  # of more the variance of returns is no float32
 _HOUR_S = 3600.0
 # Before the first rollout so many times fewer are survived: what cannot work is told soon
 AT_START = 6

@@ -108,14 +108,15 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        self._seen, self._still_s = 0.0, 0.0
+        self._seen: object = None
+        self._still_s = 0.0
         self._looked_at = time.monotonic()
 
-    def still_s(self, now_seen: float) -> float:
-        """Looks, and returns for how long this number has been the same; it begins as 0."""
+    def still_s(self, now_seen: object) -> float:
+        """Looks, and returns for how long this has been the same; what is seen first counts as seen before."""
         now = time.monotonic()
         passed, self._looked_at = min(now - self._looked_at, _LONGEST_LOOK_S), now
-        self._still_s = self._still_s + passed if now_seen == self._seen else 0.0
+        self._still_s = self._still_s + passed if self._seen in (None, now_seen) else 0.0
         self._seen = now_seen
         return self._still_s
 

@@ -7,6 +7,7 @@ so, see `TakesUp`, are brought back when a run is resumed.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -88,6 +89,8 @@ class SeededEpisodes(gymnasium.Wrapper):
         if result[2] or result[3]:
             metrics = result[4].get("metrics", {})
             self._next = self.order.after(self.index, self.number, metrics)
+            # The next reset may write into what the environment has returned
+            return copy.deepcopy(result[0]), *result[1:]
         return result
 
 

@@ -7,7 +7,6 @@ needed here, only its methods. All agents of a game must see and do the same kin
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from gymnasium import spaces
 
 from ver.adapters.arrays import Part, array_parts, shown_parts
 from ver.collect.environment_worker import NotFiniteError
+from ver.collect.faults import LARGEST_REWARD
 from ver.collect.processes import one_line_errors
 from ver.errors import UserError
 
@@ -204,7 +204,7 @@ class Table:
 
 
 def _check_finite(observation: Mapping[str, np.ndarray], reward: float = 0.0) -> None:
-    if not math.isfinite(reward):
+    if not abs(reward) < LARGEST_REWARD:  # nor NaN
         raise NotFiniteError(f"returned the reward {reward}")
     for key, values in observation.items():
         if values.dtype.kind == "f" and not np.isfinite(values).all():

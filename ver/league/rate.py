@@ -73,6 +73,10 @@ def rate(
         raise UserError(
             f"{files[0]} names no game: train with python -m ver league, or name it in metadata"
         )
+    if len(files) < 2:
+        raise UserError(
+            f"{run} holds one policy as it is now, which has nobody to play: train with snapshot_every=STEPS"
+        )
     table = Table(game_maker(about["game"], about["arguments"]), min(GAMES, -(-games // 2)))
     rounds = 2 * -(-games // (2 * table.count))  # as many on the one side as on the other
     scores = play_all(table, policies, rounds, seed, tell)

@@ -18,7 +18,13 @@ from gymnasium import spaces
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ver.action_space import action_parts, action_widths, discrete_choices, is_composite
+from ver.action_space import (
+    action_parts,
+    action_widths,
+    discrete_choices,
+    has_bounds,
+    is_composite,
+)
 from ver.config import NetworkConfig
 from ver.errors import UserError
 from ver.ranges import SPREAD
@@ -202,8 +208,7 @@ class GaussianHead(nn.Module):
     def __init__(self, inputs: int, space: spaces.Box, config: NetworkConfig):
         super().__init__()
         self.config = config
-        bounded = np.isfinite(space.low).all() and np.isfinite(space.high).all()
-        if not (bounded and (space.low < space.high).all()):
+        if not (has_bounds(space) and (space.low < space.high).all()):
             raise UserError("The action Box must have finite bounds, low < high; give both.")
         size = int(np.prod(space.shape))
         low = torch.as_tensor(space.low.reshape(-1), dtype=torch.float32)

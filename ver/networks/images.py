@@ -7,6 +7,7 @@ import torch
 from gymnasium import spaces
 from torch import Tensor
 
+from ver.action_space import has_bounds
 from ver.errors import UserError
 
 
@@ -65,6 +66,6 @@ def _scaled(images: Tensor, scale: float, shift: float) -> Tensor:
 def _image_scale(box: spaces.Space) -> tuple[float, float]:
     """Returns scale and shift that take a bounded image to [0, 1], or leave an unbounded one."""
     low, high = float(np.min(box.low)), float(np.max(box.high))  # pyright: ignore
-    if not (np.isfinite(low) and np.isfinite(high) and high > low):
+    if not (has_bounds(box) and high > low):  # pyright: ignore
         return 1.0, 0.0
     return 1.0 / (high - low), -low / (high - low)

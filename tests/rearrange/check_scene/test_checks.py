@@ -50,6 +50,7 @@ def test_fewer_objects_than_there_are_is_odd(check):
     assert code == 0
     assert "odd: objects: " in told
     assert "of 30 find room on open receptacles: name fewer (objects:)" in told
+    assert "odd: receptacles: table is the only one that no part shuts: Place and the" in told
 
 
 def test_a_heavy_door_and_a_handle_near_the_hinge_are_odd(check):

@@ -47,6 +47,20 @@ def test_a_failure_leaves_no_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_film_that_is_not_whole_takes_no_name(tmp_path, monkeypatch):
+    path = tmp_path / "run.mp4"
+    path.write_text("the one before")
+    monkeypatch.setattr(imageio_ffmpeg, "count_frames_and_secs", lambda path: (2, 0.1))
+    writer = VideoWriter(path)
+    writer.__enter__()
+    for frame in frames(3):
+        writer.write(frame)
+    with pytest.raises(OSError, match=r"run.mp4: ffmpeg wrote 2 of 3 pictures"):
+        writer.__exit__(None, None, None)
+    assert path.read_text() == "the one before"
+    assert [each.name for each in tmp_path.iterdir()] == ["run.mp4"]
+
+
 def test_frames_of_another_size_or_kind_are_refused(tmp_path):
     with VideoWriter(tmp_path / "run.mp4") as writer:
         writer.write(next(frames(1)))

@@ -24,9 +24,8 @@ def over(height):
     with np.errstate(divide="ignore"):
         depth = np.where(rays[..., 2] < 0.0, (height - EYE[2]) / rays[..., 2], 10.0)
     return SimpleNamespace(
-        state=SimpleNamespace(robot=FETCH),
+        state=SimpleNamespace(robot=FETCH, base_pose=np.zeros((1, 3))),
         render_depth=lambda size, ids: np.minimum(depth, 10.0)[None].astype(np.float32),
-        camera_pose=lambda i: (EYE, TURN),
     )
 
 

@@ -51,7 +51,6 @@ def look(make_state):
         simulator = SimpleNamespace(
             state=state,
             render_depth=lambda size, ids: np.full((1, size, size), 10.0, np.float32),
-            camera_pose=lambda i: (np.array([0.25, 0.0, 1.2]), np.eye(3)),
         )
         depths = np.ones((1, SIZE, SIZE, 1), np.float32)
         places = np.array([[3.0, 0.0, 1.0]])

@@ -6,6 +6,7 @@ import pytest
 
 from rearrange.env import RearrangeEnv
 from rearrange.errors import UserError
+from rearrange.scenes.registry import collection_of
 from skills.initiation.starts import NEAR, StartPlayer
 
 
@@ -51,6 +52,15 @@ def test_every_second_start_is_from_anywhere_near(player, monkeypatch):
         assert moved.targets == own.targets
         assert moved.base_pose != own.base_pose
         assert distance <= NEAR + 1e-6
+
+
+def test_homes_are_those_of_the_training_or_as_asked(make_checkpoint):
+    policy = make_checkpoint("pick", "sensors=both", "homes=classic", "starts.paths=[]")
+    for homes, expected in (("", "classic"), ("generated", "generated")):
+        world = StartPlayer(policy, homes)._world("val")
+        world.reset(seed=1)
+        assert collection_of(world.episode.layout) == (expected, "val")
+        world.close()
 
 
 def test_critic_must_know_more_than_the_policy(make_checkpoint):

@@ -116,6 +116,17 @@ def test_environments_are_given_by_name_or_function():
     assert AnyEnvironment(make_seeded)(3, 8).told == (3, 8)
 
 
+def test_arguments_with_defaults_are_an_environments_own():
+    class Sized(RememberCue):
+        def __init__(self, size=5, limit=9):
+            super().__init__()
+            self.told = size, limit
+
+    assert AnyEnvironment(Sized)(3, 8).told == (5, 9)
+    assert AnyEnvironment(lambda index=0, seed=0: Sized(index, seed))(3, 8).told == (3, 8)
+    assert AnyEnvironment(lambda *given: Sized(*given))(3, 8).told == (3, 8)
+
+
 @pytest.mark.parametrize(
     ("make_env", "told"),
     [

@@ -80,3 +80,32 @@ def test_time_in_which_all_were_suspended_is_no_hang(monkeypatch, ready, told):
     look(10, 3600.0)
     with pytest.raises(UserError, match=told):
         look(12, 1.0)
+
+
+def test_a_worker_that_was_stopped_while_it_waited_hangs_once_it_is_asked(monkeypatch):
+    clock = [1000.0]
+    monkeypatch.setattr("ver.collect.environment_processes.time.monotonic", lambda: clock[0])
+    config = small_run("collect.step_timeout_s=20", "collect.startup_timeout_s=20").collect
+
+    def kill():
+        raise UserError("ended")
+
+    processes = EnvironmentProcesses.__new__(EnvironmentProcesses)
+    processes.config, processes._started = config, True
+    processes.mailboxes = make_mailboxes(*probe_spaces(Trails(), 0), 1, 1)
+    worker = WorkerProcess(0, [0], SimpleNamespace(kill=kill), ready=True)  # pyright: ignore
+    processes._workers = [worker]
+    rows = processes.mailboxes.arrays
+
+    def look(times):
+        for _ in range(times):
+            clock[0] += 1.0
+            processes.check()
+
+    look(100)  # it waits, as for the learner
+    rows["action_ready"][0] = 1
+    look(15)
+    rows["step"][0] += 1  # and was asked again at once
+    look(15)
+    with pytest.raises(UserError, match="ended"):
+        look(15)

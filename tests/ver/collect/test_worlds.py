@@ -82,3 +82,29 @@ def test_an_episode_that_ends_sooner_than_before_is_told():
     worlds = OneByOne(Trails(), 2, 0)
     with pytest.raises(DivergedError, match="world 1 ended its episode earlier"):
         worlds.begin(ORDER, [1, 1], [[], [np.ones(1, np.float32)] * 20])
+
+
+class Reusing(gymnasium.Env):
+    """Writes every observation into the same array."""
+
+    observation_space = gymnasium.spaces.Box(-9, 9, (1,), np.float32)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self):
+        self.shown = np.zeros(1, np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        self.shown[:] = -1.0
+        return self.shown, {}
+
+    def step(self, action):
+        self.shown[:] = 7.0
+        return self.shown, 0.0, False, True, {}
+
+
+def test_the_last_observation_of_an_episode_outlives_the_next_reset():
+    worlds = OneByOne(lambda index, seed: Reusing(), 1, 0)
+    worlds.begin(ORDER, [1], [[]])
+    shown, *_, infos = worlds.step(np.zeros(1, np.int64))
+    assert float(shown[0, 0]) == -1.0
+    assert float(infos["final_obs"][0][0]) == 7.0

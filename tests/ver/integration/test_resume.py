@@ -318,6 +318,32 @@ def test_an_error_in_learning_leaves_the_checkpoint_before_it(tmp_path, monkeypa
     assert again.progress.faults["diverged"] == 0
 
 
+def test_what_led_to_a_gradient_that_is_not_finite_is_not_kept(tmp_path, monkeypatch):
+    config, learn, learned = lockstep(), PPO.learn, []
+
+    def fail(self, *arguments):
+        learned.append(self)
+        if len(learned) == 3:
+            self.policy.value_layer.weight.data.fill_(
+                float("nan")
+            )  # as by returns beyond a float32
+        return learn(self, *arguments)
+
+    def keep_the_first(trainer, row):
+        if len(learned) == 1:
+            trainer.save()
+
+    monkeypatch.setattr(PPO, "learn", fail)
+    trainer = Trainer(config, Trails(), tmp_path)
+    trainer.after_update = keep_the_first
+    with pytest.raises(UserError, match="gradient is not finite"):
+        trainer.train()
+    monkeypatch.setattr(PPO, "learn", learn)
+    again = Trainer(config, Trails(), tmp_path)
+    assert again.steps == N * 17
+    assert all(torch.isfinite(value).all() for value in again.policy.state_dict().values())
+
+
 def test_a_new_run_starts_from_another_runs_weights_and_then_resumes_its_own(
     tmp_path, uninterrupted
 ):

@@ -39,6 +39,13 @@ def test_a_leagues_policies_are_not_judged_alone(tmp_path):
         main(["eval", str(tmp_path / "policy_0")])
 
 
+def test_one_policy_has_nobody_to_play(tmp_path):
+    about = {"game": GAME, "arguments": {}}
+    quick_league(tmp_path, "total_steps=64", policies=1, metadata=about).train()
+    with pytest.raises(UserError, match=r"one policy as it is now, .*: train with snapshot_every"):
+        main(["rate", str(tmp_path)])
+
+
 def test_how_far_it_is_is_told_at_times(monkeypatch, capsys):
     told = Told()
     told(1, 6)

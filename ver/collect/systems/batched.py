@@ -28,7 +28,7 @@ from ver.action_space import to_environment_action
 from ver.collect.collector import Collector
 from ver.collect.environment_worker import DivergedError, NotFiniteError, told_fault
 from ver.collect.episode_order import EpisodeOrder, is_first_try, newest_told
-from ver.collect.faults import Fault
+from ver.collect.faults import LARGEST_REWARD, Fault
 from ver.collect.in_flight import (
     EpisodeActions,
     InFlight,
@@ -190,7 +190,7 @@ class BatchedCollector(Collector):
             actions = _as_tensors(actions, self.buffer.device)
         observations, *ends, infos = worlds.step(actions)
         rewards, terminated, truncated = (_on_host(values) for values in ends)
-        if not np.isfinite(rewards).all():
+        if not (np.abs(rewards) < LARGEST_REWARD).all():  # nor NaN
             raise NotFiniteError(f"returned the rewards {rewards}")
         # An episode that both ends and runs out of time has ended.
         outcomes = np.where(terminated, TERMINATED, np.where(truncated, TRUNCATED, CONTINUES))

@@ -348,6 +348,8 @@ class Rotten(ChronicledWorlds):
         if self.count > 2:
             if self.where == "reward":
                 rewards[0] = np.nan
+            elif self.where == "large reward":
+                rewards[0] = 1e25
             elif self.where == "observation":
                 observations["x"][0, 1] = np.inf
             else:
@@ -358,7 +360,7 @@ class Rotten(ChronicledWorlds):
 
 
 @pytest.mark.parametrize("tensors", [False, True])
-@pytest.mark.parametrize("where", ["reward", "observation", "final observation"])
+@pytest.mark.parametrize("where", ["reward", "large reward", "observation", "final observation"])
 def test_too_many_faults_end_the_run_in_one_line(where, tensors):
     kind = type("Rotten", (Rotten,), {"where": where})
     chronicle = Chronicle(np.random.default_rng(0))

@@ -8,12 +8,13 @@ waits after each step for 50 times the processor time that it took, as if for a 
 
 Mean is over the whole run but for its first rollout, max is the fastest rollout's. The limit is pure
 simulation: what one environment alone does in this process, with random actions, on each core that there is
-(measured before each run; who waits may do less). "Waits" is the share of time that environment workers have
-nothing to step, that inference waits for requests, and that nobody learns.
+(measured before each run, with `--limit` alone; who waits may do less). "Waits" is the share of time that
+environment workers have nothing to step, that inference waits for requests, and that nobody learns.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import tempfile
@@ -23,10 +24,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.waiting import TimedEnvironments, WaitingEnvironments
+from benchmarks.waiting import MOST_WAIT_S, TimedEnvironments, WaitingEnvironments
 from rearrange.command_line import OneLineParser, output_file
 from rearrange.threads import processors
 from skills.command import run_command
@@ -37,6 +39,7 @@ from skills.settings import make_environments
 from skills.train import load_settings
 from ver import Trainer, TrainerConfig, UserError
 from ver.collect.environment_worker import MakeEnv
+from ver.collect.episode_order import EpisodeOrder
 from ver.collect.systems import find_system, system_names
 
 KIND = "skill"  # of environments
@@ -49,7 +52,7 @@ COMMON = {
     "collect.num_environments": str(N),
     "collect.rollout_length": str(LENGTH),
 }
-LIMIT_STEPS = 400
+WARM_S, LIMIT_S = 2.0, 6.0  # of pure simulation: first without, then with a clock
 # Generated within seconds, and nothing is kept of what is learned there; recorded starts are of train.
 FEW_APARTMENTS = ("split=val", "homes=classic", "starts.paths=[]")
 FEW_BUILDINGS = FEW_APARTMENTS[:2]  # of a navigation task
@@ -157,27 +160,62 @@ def skill_case(
 
 
 def skill_limit(skill: str, seed: int, waits: float = 0.0, given: Sequence[str] = ()) -> float:
-    """Steps per second of one environment in this process, times the cores for the workers.
+    """Steps per second of pure simulation: what one environment does in this process, on each core.
 
     What waits is slower where all workers wait longer than the cores compute. Without settings of its own there
     are two workers, and where it waits one for each environment.
     """
-    _, make_env = skill_case("ver", seed, skill, given=given)
+    config, make_env = skill_case("ver", seed, skill, given=given)
     collect = skill_case("ver", seed, skill, waits=waits, given=given)[0].collect
     workers = -(-collect.num_environments // collect.environments_per_worker)
-    env = make_env(0, seed)
-    env.action_space.seed(seed)
-    env.reset(seed=seed)
-    env.step(env.action_space.sample())  # compiles
-    env.reset(seed=seed)
-    begin = time.perf_counter()
-    for _ in range(LIMIT_STEPS):
-        _, _, terminated, truncated, _ = env.step(env.action_space.sample())
-        if terminated or truncated:
-            env.reset()
-    rate = LIMIT_STEPS / (time.perf_counter() - begin)
+    env, spread = make_env(0, seed), config.network.initial_log_std
+    simulate(env, seed, spread, WARM_S)  # compiles, and makes a home
+    steps, busy_s, waited_s = simulate(env, seed, spread, LIMIT_S, waits)
     env.close()
-    return rate * min(processors(), workers / (1.0 + waits))
+    each = steps / (busy_s + waited_s)
+    return min(steps / busy_s * min(processors(), workers), each * workers)
+
+
+def simulate(
+    env: Any, seed: int, spread: float, seconds: float, waits: float = 0.0
+) -> tuple[int, float, float]:
+    """Let one environment play for some seconds by random actions, as spread as an untrained policy's.
+
+    Episodes begin as in a training, where a home serves several.
+
+    Args:
+        env: The environment.
+        seed: Of episodes and actions.
+        spread: Logarithm of the deviation of actions, in half ranges.
+        seconds: How long.
+        waits: Seconds that it would wait for each second of a step's computing.
+
+    Returns:
+        Steps, seconds that they and the resets took, and seconds that it would have waited.
+    """
+    order, rng, number, steps, over = EpisodeOrder(seed), np.random.default_rng(seed), 0, 0, True
+    waited_s, begin = 0.0, time.perf_counter()
+    env.action_space.seed(seed)
+    while not steps or time.perf_counter() - begin < seconds:
+        if over:
+            number += 1
+            own, options = order.beginning(0, number)
+            env.reset(seed=own, options=options)
+        action = random_action(env.action_space, spread, rng)
+        before = time.thread_time()
+        _, _, terminated, truncated, _ = env.step(action)
+        waited_s += min(MOST_WAIT_S, waits * (time.thread_time() - before))
+        steps, over = steps + 1, terminated or truncated
+    return steps, time.perf_counter() - begin, waited_s
+
+
+def random_action(space: spaces.Space, spread: float, rng: np.random.Generator) -> Any:
+    """An action of a Box as an untrained policy draws it; of others any, with the same chance."""
+    if not isinstance(space, spaces.Box):
+        return space.sample()
+    half = (space.high - space.low) / 2
+    drawn = space.low + half * (1.0 + math.exp(spread) * rng.standard_normal(space.shape))
+    return np.clip(drawn, space.low, space.high).astype(space.dtype)
 
 
 def compare(options: Any) -> dict[str, Any]:
@@ -261,6 +299,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=float, default=30.0, help="least length of each run")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each system")
     parser.add_argument("--seed", type=int, default=1, help="of the first repeat")
+    parser.add_argument(
+        "--limit", action="store_true", help="pure simulation alone, trains nothing"
+    )
     parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     parser.add_argument(
         "--settings", nargs="*", default=[], metavar="key=value", help="of the skill's training"
@@ -281,7 +322,12 @@ def main(arguments: Sequence[str]) -> int:
     load_settings(options.skill, options.settings)  # names what is wrong in them
     origin = made("benchmarks.systems", arguments, what="systems: skill", seed=options.seed)
     record: dict[str, Any] = {"made": origin, "settings": vars(options)}
-    record["environments"] = {KIND: compare(options)}
+    if options.limit:
+        limit = skill_limit(options.skill, options.seed, options.waits, options.settings)
+        found: dict[str, Any] = {"limit": limit, "systems": {}, "refused": {}}
+    else:
+        found = compare(options)
+    record["environments"] = {KIND: found}
     show(options.skill, record["environments"][KIND])
     if options.json:
         write_result(options.json, record)

@@ -171,7 +171,7 @@ class Population(Training):
 
 @dataclass(frozen=True)
 class Throughput:
-    """Speed of a training by a system, measured by benchmarks.systems.
+    """Speed of a training by a system beside pure simulation, measured by benchmarks.systems.
 
     Attributes:
         name: See `Arm`.
@@ -192,14 +192,31 @@ class Throughput:
         words = ("skill", "--skill", self.task, "--systems", self.system, "--repeats", "1")
         words += ("--seed", str(seed), "--seconds", f"{self.seconds:g}")
         words += ("--waits", f"{self.waits:g}", "--json", str(result(folder, self.name, seed)))
-        return [Job(slug(self.name, seed), ("-m", "benchmarks.systems", *words))]
+        alone = ("skill", "--skill", self.task, "--limit", "--seed", str(seed))
+        alone += ("--waits", f"{self.waits:g}", "--json", str(result(folder, self._alone, seed)))
+        return [
+            Job(slug(self._alone, seed), ("-m", "benchmarks.systems", *alone)),
+            Job(slug(self.name, seed), ("-m", "benchmarks.systems", *words)),
+        ]
+
+    @property
+    def _alone(self) -> str:
+        """Name of pure simulation, which systems share."""
+        return f"{self.task} alone, waits {self.waits:g}"
 
     def row(self, seed: int, folder: Path) -> Row:
-        """See `Arm`."""
-        told = json.loads(result(folder, self.name, seed).read_text())["environments"]["skill"]
-        figures = told["systems"].get(self.system, {})
-        row = {name: figures.get(name) for name in ("mean_sps", "max_sps", "share_of_limit")}
-        return row | {"mean_of_max": row["mean_sps"] / row["max_sps"] if figures else None}
+        """See `Arm`; pure simulation is told with every system."""
+        told, alone = (
+            json.loads(result(folder, name, seed).read_text())["environments"]["skill"]
+            for name in (self.name, self._alone)
+        )
+        row = {"limit_sps": alone["limit"]}
+        figures = told["systems"].get(self.system)
+        if figures is None:
+            return row | dict.fromkeys(("mean_sps", "max_sps", "mean_of_max", "share_of_limit"))
+        mean, fastest = figures["mean_sps"], figures["max_sps"]
+        shares = {"mean_of_max": mean / fastest, "share_of_limit": mean / alone["limit"]}
+        return row | {"mean_sps": mean, "max_sps": fastest} | shares
 
     def curve(self, seed: int, folder: Path) -> dict[str, list[float]]:
         """See `Arm`: there is none."""

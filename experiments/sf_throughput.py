@@ -47,6 +47,7 @@ EXPERIMENT = Experiment(
     arms=arms,
     figures={
         "share_of_limit": "of pure simulation",
+        "limit_sps": "pure simulation, steps/s",
         "mean_sps": "mean steps/s",
         "max_sps": "max steps/s",
     },
@@ -58,7 +59,8 @@ EXPERIMENT = Experiment(
         "learner waits for all workers to finish their rollouts, too.",
         "16 environments in two processes, or each in its own where the simulator waits; a mean over half a "
         "minute. The paper takes the number of environments that was fastest, and five minutes.",
-        "Pure simulation is one environment, by random actions, times two cores.",
+        "Pure simulation is one environment, by random actions as spread as an untrained policy's, times two "
+        "cores.",
         "The waiting simulator is synthetic, see table 1 of VER. There pure simulation is what 16 that wait "
         "could do.",
     ),

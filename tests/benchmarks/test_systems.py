@@ -1,14 +1,25 @@
-import itertools
-from types import SimpleNamespace
+import time
 
+import gymnasium
+import numpy as np
 import pytest
+from gymnasium import spaces
 
 from benchmarks import systems
 from benchmarks.faulty_environments import Trails
-from benchmarks.systems import LIMIT_STEPS, Watch, main, skill_case, skill_limit, train
+from benchmarks.systems import (
+    Watch,
+    main,
+    random_action,
+    simulate,
+    skill_case,
+    skill_limit,
+    train,
+)
 from benchmarks.waiting import WaitingEnvironments
 from skills.navigation import NavEnvironments
 from ver import TrainerConfig, merge_config
+from ver.collect.episode_order import EpisodeOrder
 from ver.collect.systems import system_names
 
 
@@ -77,16 +88,45 @@ def test_environments_that_wait_have_a_process_each():
     [(0.0, 16, 64, 2), (0.0, 16, 1, 1), (3.0, 16, 64, 4), (3.0, 64, 64, 16), (3.0, 64, 2, 2)],
 )
 def test_the_limit_is_of_the_workers_that_there_are(waits, count, cores, times, monkeypatch):
-    class Quick(Trails):
-        def __call__(self, index, seed):
-            env = super().__call__(index, seed)
-            env.step = lambda action: ({}, 0.0, False, False, {})
-            return env
-
     plain = skill_case
-    monkeypatch.setattr(systems, "skill_case", lambda *a, **k: (plain(*a, **k)[0], Quick()))
+    monkeypatch.setattr(systems, "skill_case", lambda *a, **k: (plain(*a, **k)[0], Trails()))
     monkeypatch.setattr(systems, "processors", lambda: cores)
-    clock = itertools.count(0.0, LIMIT_STEPS / 100)  # 100 steps/s of one
-    monkeypatch.setattr(systems, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    # 100 steps/s of one
+    monkeypatch.setattr(systems, "simulate", lambda *a: (100, 1.0, a[4] if len(a) > 4 else 0.0))
     given = [f"trainer.collect.num_environments={count}"]
     assert skill_limit("pick", 1, waits, given) == pytest.approx(100.0 * times)
+
+
+def test_pure_simulation_begins_episodes_as_a_training_and_adds_up_what_it_would_wait():
+    begun = []
+
+    class Steady(gymnasium.Env):
+        action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
+
+        def reset(self, *, seed=None, options=None):
+            begun.append((seed, options["episode_number"]))
+            self.left = 3
+            return {}, {}
+
+        def step(self, action):
+            assert action in self.action_space
+            self.left -= 1
+            end = time.thread_time() + 0.002
+            while time.thread_time() < end:
+                pass
+            return {}, 0.0, self.left == 0, False, {}
+
+    steps, busy_s, waited_s = simulate(Steady(), 5, -0.7, 0.05, 10.0)
+    assert begun[:2] == [(EpisodeOrder(5).beginning(0, n)[0], n) for n in (1, 2)]
+    assert len(begun) == -(-steps // 3)
+    assert busy_s >= 0.05
+    assert 0.02 <= waited_s / steps < 0.03  # ten times the computing
+
+
+def test_actions_are_as_spread_as_an_untrained_policys():
+    rng, space = np.random.default_rng(0), spaces.Box(2.0, 4.0, (50_000,), np.float32)
+    drawn = random_action(space, -2.0, rng)
+    assert drawn in space
+    assert float(drawn.mean()) == pytest.approx(3.0, abs=0.01)
+    assert float(drawn.std()) == pytest.approx(np.exp(-2.0), rel=0.02)
+    assert random_action(spaces.Discrete(3), 0.0, rng) in (0, 1, 2)

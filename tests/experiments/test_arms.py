@@ -1,6 +1,8 @@
 """Commands of arms, and the figures that are read of what they leave."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -110,14 +112,19 @@ def test_what_was_not_reached_has_no_figure(ended, tmp_path):
 
 def test_a_system_that_refuses_has_no_speed(tmp_path):
     arm = Throughput("a", "pick", "ver", 5.0, 125.0)
-    (job,) = arm.jobs(3, tmp_path)
+    alone, job = arm.jobs(3, tmp_path)
+    assert "skill --skill pick --limit --seed 3 --waits 125" in " ".join(alone.arguments)
+    assert replace(arm, name="b", system="appo").jobs(3, tmp_path)[0] == alone  # run once
     assert " ".join(job.arguments).startswith("-m benchmarks.systems skill --skill pick")
     assert "--waits 125" in " ".join(job.arguments)
-    figures = {"mean_sps": 3.0, "max_sps": 4.0, "share_of_limit": 0.5}
-    for systems, mean, part in (({"ver": figures}, 3.0, 0.75), ({}, None, None)):
+    limit = {"environments": {"skill": {"limit": 6.0}}}
+    put(Path(alone.arguments[-1]), limit)
+    figures = {"mean_sps": 3.0, "max_sps": 4.0}
+    for systems, told in (({"ver": figures}, (3.0, 0.75, 0.5)), ({}, (None, None, None))):
         put(result(tmp_path, "a", 3), {"environments": {"skill": {"systems": systems}}})
         row = arm.row(3, tmp_path)
-        assert (row["mean_sps"], row["mean_of_max"]) == (mean, part)
+        assert (row["mean_sps"], row["mean_of_max"], row["share_of_limit"]) == told
+        assert row["limit_sps"] == 6.0
 
 
 def test_a_breakdown_adds_what_the_network_takes(tmp_path):

@@ -28,7 +28,7 @@ FIGURES = {  # of the rows, by the kind of arm
         *("steps_per_s", "policy_lag", "stale_share"),
     },
     Chain: {"success", *(f"after_{k + 1}" for k in range(INTERACTIONS)), "pick_alone"},
-    Throughput: {"mean_sps", "max_sps", "mean_of_max", "share_of_limit"},
+    Throughput: {"mean_sps", "max_sps", "mean_of_max", "share_of_limit", "limit_sps"},
     Breakdown: {
         *("steps_per_s", "simulation_per_s", "network_share"),
         *("learning_share", "inference_share", "simulation_share"),

@@ -133,6 +133,8 @@ EXPERIMENT = Experiment(
         "4 mini-batches of 512 steps; the paper's have 1,024.",
         "Environments share two processes, each in its own only where the simulator waits: so the slowest one "
         "counts for less than in the paper.",
+        "Pure simulation is by random actions. Where these end episodes sooner, which means more resets, as in "
+        "Open Cabinet, a training may be faster than that.",
         "The waiting simulator is synthetic: after each step a process sleeps for 125 times the processor time "
         "that the step took, half a second at most. Stragglers are the real ones, the wait is not a GPU's.",
         "125 makes a rollout of Open Fridge as long as Habitat's, some 3 s. The other tasks wait in "

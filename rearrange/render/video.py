@@ -93,7 +93,7 @@ class VideoWriter:
         import imageio_ffmpeg
 
         try:
-            found = imageio_ffmpeg.count_frames_and_secs(str(self._part))[0]
+            found = imageio_ffmpeg.count_frames_and_secs(str(self._part))[0] or 0
         except (OSError, RuntimeError):
             found = 0
         if found < self.frame_count:

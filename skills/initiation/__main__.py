@@ -48,7 +48,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--checkpoint", type=Path, metavar="FILE", help="of its policy; default: the shipped one"
     )
-    parser.add_argument("--homes", **HOMES | {"default": "", "help": "default: its training's"})
+    own: dict[str, Any] = {**HOMES, "default": "", "help": "default: its training's"}
+    parser.add_argument("--homes", **own)
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of everything (1)")
     parser.add_argument(
         "--starts",

@@ -1,5 +1,4 @@
 import math
-import time
 
 import numpy as np
 import pytest
@@ -92,15 +91,3 @@ def test_motion_out_of_a_tight_start_is_allowed(grid):
     start = (4.75, 1.0)  # clearance 0.2
     assert clamp_base_motion(grid, *start, -0.05, 0.0)[:2] == pytest.approx((4.70, 1.0))
     assert clamp_base_motion(grid, *start, 0.05, 0.0, slide=False) == (*start, True)
-
-
-def test_motion_is_quick(grid):
-    arguments = (grid, 4.62, 1.0, 0.08, 0.03)
-    clamp_base_motion(*arguments)
-    best = math.inf
-    for _ in range(20):
-        start = time.perf_counter()
-        for _ in range(200):
-            clamp_base_motion(*arguments)
-        best = min(best, (time.perf_counter() - start) / 200)
-    assert best < 4e-6  # 1 us measured; the budget is 2 us

@@ -166,7 +166,7 @@ class Day:
         step, path = running.step, self._path(running.step, "json")
         if step.writes and outcome == DONE and path.is_file():
             return
-        if outcome != DONE and _ended_well(path):
+        if outcome != DONE and _measured_by(path):
             path = self._path(step, "failed.json")  # what an earlier commit measured stays
         told = {"outcome": outcome, "code": running.process.returncode, "seconds": running.passed}
         said = self._lines(step)[-KEPT_LINES:]
@@ -190,19 +190,17 @@ class Day:
 
 def _is_done(path: Path, commit: str, command: str) -> bool:
     """Tell if a step has a result of a commit and command; one that failed has none."""
-    if commit == UNKNOWN or not _ended_well(path):
-        return False
-    origin = json.loads(path.read_text())["made"]
-    return (origin["commit"], origin["command"]) == (commit, command)
+    return commit != UNKNOWN and _measured_by(path) == (commit, command)
 
 
-def _ended_well(path: Path) -> bool:
-    """Tell if a file is the result of a step that did not fail."""
+def _measured_by(path: Path) -> tuple[str, str] | None:
+    """Commit and command of a result; None where there is none, or the step failed."""
     try:
         record = json.loads(path.read_text())
-        return {"commit", "command"} <= {*record["made"]} and record.get("outcome", DONE) == DONE
+        origin = record["made"]["commit"], record["made"]["command"]
+        return origin if record.get("outcome", DONE) == DONE else None
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return False
+        return None
 
 
 def _end(running: Running) -> None:

@@ -128,10 +128,8 @@ class Storm:
                 elif self.dice is not None and passed > next_hit:
                     next_hit += self.every_s
                     self._hit_worker(process.pid)
-                if self.phase.begun is None:
-                    self._sample(passed)
-                if passed > next_sample:
-                    next_sample += SAMPLE_S
+                if passed > next_sample or self.phase.begun is None:
+                    next_sample = passed + SAMPLE_S
                     self._sample(passed)
                 time.sleep(LOOK_S)
         finally:

@@ -194,6 +194,7 @@ class Throughput:
         words += ("--waits", f"{self.waits:g}", "--json", str(result(folder, self.name, seed)))
         alone = ("skill", "--skill", self.task, "--limit", "--seed", str(seed))
         alone += ("--waits", f"{self.waits:g}", "--json", str(result(folder, self._alone, seed)))
+        # Pure simulation first: it compiles what no system shall have to
         return [
             Job(slug(self._alone, seed), ("-m", "benchmarks.systems", *alone)),
             Job(slug(self.name, seed), ("-m", "benchmarks.systems", *words)),

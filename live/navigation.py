@@ -118,10 +118,9 @@ def make_nav_agent(
         check_metadata(path, runner.policy.metadata, task)
         env: Any = replace(environments_of(runner.policy.metadata, split), **place)(0, 0)
         return NavAgent(env, _policy(path, runner), page, asked)
-    env = NavEnv(task, None, split, place.get("homes", DEFAULT_HOMES))
+    config = replace(default_config(task), max_steps=UNLIMITED) if name == "drive" else None
+    env = NavEnv(task, config, split, place.get("homes", DEFAULT_HOMES))
     if name == "drive":
-        limitless = replace(default_config(task), max_steps=UNLIMITED)
-        env = NavEnv(task, limitless, split, place.get("homes", DEFAULT_HOMES))
         return NavAgent(env, Keys(page), page, asked)
     if name == "oracle" and task in FOLLOWED:
         return NavAgent(env, follow_path, page, asked)

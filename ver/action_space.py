@@ -14,6 +14,8 @@ from gymnasium import spaces
 
 from ver.errors import UserError
 
+NO_BOUND = np.finfo(np.float32).max  # a bound of this size is none: no float32 exceeds it
+
 
 def action_parts(space: spaces.Space) -> list[spaces.Space]:
     """Lists the Box, Discrete and MultiDiscrete spaces that an action row is made of, in order.
@@ -68,8 +70,7 @@ def discrete_choices(space: spaces.Space) -> list[int]:
 
 def has_bounds(box: spaces.Box) -> bool:
     """Tells if all bounds of a Box say something; infinity and what no float32 exceeds do not."""
-    largest = np.finfo(np.float32).max
-    return bool((np.abs(box.low) < largest).all() and (np.abs(box.high) < largest).all())
+    return bool((np.abs(box.low) < NO_BOUND).all() and (np.abs(box.high) < NO_BOUND).all())
 
 
 def to_environment_action(space: spaces.Space, action: np.ndarray) -> Any:

@@ -13,13 +13,13 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
 from atomic_files import write_whole
+from ver.action_space import NO_BOUND
 from ver.config import NetworkConfig, config_from_dict, config_to_dict
 from ver.errors import CorruptFileError, UserError, WriteError
 from ver.networks.policy import ActorCritic
@@ -329,7 +329,7 @@ def _in_words(space: dict[str, Any] | None) -> str:
 
 def _bound(bound: Any) -> Any:
     """A bound; one that a float32 cannot exceed is none."""
-    if isinstance(bound, float) and abs(bound) >= np.finfo(np.float32).max:
+    if isinstance(bound, float) and abs(bound) >= NO_BOUND:
         return math.copysign(math.inf, bound)
     return bound
 

@@ -52,56 +52,48 @@ def test_a_dead_workers_rows_are_settled():
         assert not flag.any()
 
 
+@pytest.fixture
+def watched(monkeypatch):
+    """A function that gives the rows of one worker, and what looks at it so often every so many seconds."""
+    clock = [1000.0]
+    monkeypatch.setattr("ver.collect.environment_processes.time.monotonic", lambda: clock[0])
+
+    def kill():
+        raise UserError("ended")
+
+    def make(ready):
+        processes = EnvironmentProcesses.__new__(EnvironmentProcesses)
+        limits = "collect.startup_timeout_s=20", "collect.step_timeout_s=20"
+        processes.config, processes._started = small_run(*limits).collect, ready
+        processes.mailboxes = make_mailboxes(*probe_spaces(Trails(), 0), 1, 1)
+        worker = WorkerProcess(0, [0], SimpleNamespace(kill=kill), ready=ready)  # pyright: ignore
+        processes._workers = [worker]
+
+        def look(times, seconds=1.0):
+            for _ in range(times):
+                clock[0] += seconds
+                processes.check()
+
+        return processes.mailboxes.arrays, look
+
+    return make
+
+
 @pytest.mark.parametrize(
     ("ready", "told"),
     [(False, "was not ready after 20 s"), (True, "ended")],
 )
-def test_time_in_which_all_were_suspended_is_no_hang(monkeypatch, ready, told):
+def test_time_in_which_all_were_suspended_is_no_hang(watched, ready, told):
     """Of a start and of a step; each has its time all the same."""
-    clock = [1000.0]
-    monkeypatch.setattr("ver.collect.environment_processes.time.monotonic", lambda: clock[0])
-    config = small_run("collect.startup_timeout_s=20", "collect.step_timeout_s=20").collect
-
-    def kill():
-        raise UserError("ended")
-
-    processes = EnvironmentProcesses.__new__(EnvironmentProcesses)
-    processes.config, processes._started = config, ready
-    processes.mailboxes = make_mailboxes(*probe_spaces(Trails(), 0), 1, 1)
-    worker = WorkerProcess(0, [0], SimpleNamespace(kill=kill), ready=ready)  # pyright: ignore
-    processes._workers = [worker]
-    processes.mailboxes.arrays["busy_since"][0] = clock[0] if ready else 0.0
-
-    def look(times, seconds):
-        for _ in range(times):
-            clock[0] += seconds
-            processes.check()
-
+    rows, look = watched(ready)
+    rows["busy_since"][0] = 1000.0 if ready else 0.0
     look(10, 3600.0)
     with pytest.raises(UserError, match=told):
-        look(12, 1.0)
+        look(12)
 
 
-def test_a_worker_that_was_stopped_while_it_waited_hangs_once_it_is_asked(monkeypatch):
-    clock = [1000.0]
-    monkeypatch.setattr("ver.collect.environment_processes.time.monotonic", lambda: clock[0])
-    config = small_run("collect.step_timeout_s=20", "collect.startup_timeout_s=20").collect
-
-    def kill():
-        raise UserError("ended")
-
-    processes = EnvironmentProcesses.__new__(EnvironmentProcesses)
-    processes.config, processes._started = config, True
-    processes.mailboxes = make_mailboxes(*probe_spaces(Trails(), 0), 1, 1)
-    worker = WorkerProcess(0, [0], SimpleNamespace(kill=kill), ready=True)  # pyright: ignore
-    processes._workers = [worker]
-    rows = processes.mailboxes.arrays
-
-    def look(times):
-        for _ in range(times):
-            clock[0] += 1.0
-            processes.check()
-
+def test_a_worker_that_was_stopped_while_it_waited_hangs_once_it_is_asked(watched):
+    rows, look = watched(True)
     look(100)  # it waits, as for the learner
     rows["action_ready"][0] = 1
     look(15)

@@ -323,10 +323,8 @@ def test_what_led_to_a_gradient_that_is_not_finite_is_not_kept(tmp_path, monkeyp
 
     def fail(self, *arguments):
         learned.append(self)
-        if len(learned) == 3:
-            self.policy.value_layer.weight.data.fill_(
-                float("nan")
-            )  # as by returns beyond a float32
+        if len(learned) == 3:  # as by returns beyond a float32
+            self.policy.value_layer.weight.data.fill_(float("nan"))
         return learn(self, *arguments)
 
     def keep_the_first(trainer, row):

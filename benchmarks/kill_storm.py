@@ -1,11 +1,13 @@
-"""`python -m benchmarks.kill_storm SKILL --minutes 60`: a training under constant failure, and one left alone.
+"""`python -m benchmarks.kill_storm SKILL --minutes 60`: a training under constant failure, and some left alone.
 
-First the training runs undisturbed for `--calm-minutes`. Then it runs in another folder, with the same seed,
-and every few seconds one of its worker processes is killed or stopped for good, every minute the trainer
-itself. Whoever is stopped the training has to notice; where it ends, the same command is run again.
+First trainings of several seeds run undisturbed for `--calm-minutes` each. Then one runs with the first
+seed, and every few seconds one of its worker processes is killed or stopped for good, every minute the
+trainer itself. Whoever is stopped the training has to notice; where it ends, the same command is run again.
+All minutes count from the first rollout that was learned from, and so do the hits.
 
-Told are the steps per second of both, how often what was hit, and what is left behind: processes, and
-segments of shared memory. The exit status is 1 if anything is.
+Told are the steps per second of both, how often what was hit, how much of the storm's curve is within what
+the others span, and what is left behind: processes, and segments of shared memory. The exit status is 1 if
+anything is.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -58,8 +61,8 @@ class Phase:
     Attributes:
         steps: That were learned from.
         seconds: Since the first rollout was learned from, by the clock on the wall: what came before is a
-            start that no fault has caused, and that may compile.
-        begun: Steps by then, and seconds since the start; None before.
+            start that may compile.
+        begun: Steps by then; None before.
         starts: How often the command was run.
         hits: {"environment worker SIGKILL": how often}.
         curve: [seconds, steps, success in the last episodes] now and then.
@@ -69,7 +72,7 @@ class Phase:
 
     steps: int = 0
     seconds: float = 0.0
-    begun: tuple[int, float] | None = None
+    begun: int | None = None
     starts: int = 0
     hits: Counter[str] = field(default_factory=Counter)
     curve: list[list[float]] = field(default_factory=list)
@@ -79,7 +82,7 @@ class Phase:
     @property
     def speed(self) -> float:
         """Steps per second."""
-        return (self.steps - self.begun[0]) / self.seconds if self.begun and self.seconds else 0.0
+        return (self.steps - (self.begun or 0)) / self.seconds if self.seconds else 0.0
 
 
 class Storm:
@@ -110,30 +113,42 @@ class Storm:
         self.log = folder.with_suffix(".log")
 
     def run(self, minutes: float) -> Phase:
-        """Train for so long, then end it by SIGTERM."""
-        begin = time.monotonic()
-        end, next_hit, next_trainer = begin + 60.0 * minutes, self.every_s, self.trainer_every_s
-        next_sample = 0.0
+        """Train for so long after the first rollout, then end it by SIGTERM.
+
+        Raises:
+            UserError: It ended before.
+        """
         process = self._start()
+        begin = None
+        next_hit, next_trainer, next_sample = self.every_s, self.trainer_every_s, 0.0
         try:
-            while (now := time.monotonic()) < end:
+            while begin is None or time.monotonic() - begin < 60.0 * minutes:
+                time.sleep(LOOK_S)
                 if process.poll() is not None:
                     self._note_end(process.returncode)
+                    if begin is None:
+                        raise UserError(
+                            f"the training ended before it learned: {self._last_line()}"
+                        )
                     wake(process.pid)
                     process = self._start()
-                passed = now - begin
+                if begin is None:
+                    self._sample(0.0)
+                    begin = time.monotonic() if self.phase.curve else None
+                    continue
+                passed = time.monotonic() - begin
                 if self.dice is not None and passed > next_trainer:
                     next_trainer += self.trainer_every_s
                     self._hit_trainer(process.pid)
                 elif self.dice is not None and passed > next_hit:
                     next_hit += self.every_s
                     self._hit_worker(process.pid)
-                if passed > next_sample or self.phase.begun is None:
+                if passed > next_sample:
                     next_sample = passed + SAMPLE_S
                     self._sample(passed)
-                time.sleep(LOOK_S)
+            self.phase.seconds = time.monotonic() - begin
+            self._sample(self.phase.seconds)
         finally:
-            passed = time.monotonic() - begin
             process.send_signal(signal.SIGCONT)
             process.terminate()
             with suppress(subprocess.TimeoutExpired):
@@ -141,8 +156,6 @@ class Storm:
             process.kill()
             process.wait()
             wake(process.pid)
-        self._sample(passed)
-        self.phase.seconds = passed - self.phase.begun[1] if self.phase.begun else 0.0
         return self.phase
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -162,8 +175,11 @@ class Storm:
     def _note_end(self, status: int) -> None:
         if status < 0:  # by a signal, which we sent
             return
+        self.phase.last_words[f"{status}: {self._last_line()}"] += 1
+
+    def _last_line(self) -> str:
         lines = self.log.read_text(errors="replace").strip().splitlines() or [""]
-        self.phase.last_words[f"{status}: {lines[-1][:200]}"] += 1
+        return lines[-1][:200]
 
     def _hit_worker(self, trainer: int) -> None:
         assert self.dice is not None
@@ -192,7 +208,7 @@ class Storm:
         if row:
             self.phase.steps = int(row["steps"])
             if self.phase.begun is None:
-                self.phase.begun = self.phase.steps, seconds
+                self.phase.begun = self.phase.steps
             success = row.get("episode/success", 0.0)
             self.phase.curve.append([round(seconds, 1), row["steps"], round(success, 3)])
             self.phase.faults = {key: row[key] for key in row if key.startswith("faults/")}
@@ -241,19 +257,36 @@ def as_record(phase: Phase) -> dict[str, Any]:
     return told | {"steps_per_second": phase.speed}
 
 
-def show(calm: Phase, storm: Phase, left: dict[str, Any]) -> None:
+def band(storm: Phase, calm: Sequence[Phase]) -> dict[str, Any]:
+    """How much of the storm's curve is within what the others span, where all of these have points.
+
+    Returns:
+        "steps" up to which, "points" looked at, and of these the shares "inside", "below" and "above".
+    """
+    last = min(phase.curve[-1][1] for phase in calm)
+    steps, success = np.array([point for point in storm.curve if point[1] <= last])[:, 1:].T
+    spans = [np.interp(steps, *np.array(phase.curve)[:, 1:].T) for phase in calm]
+    below, above = success < np.min(spans, axis=0), success > np.max(spans, axis=0)
+    shares = {"inside": ~(below | above), "below": below, "above": above}
+    told = {name: float(flags.mean()) for name, flags in shares.items()}
+    return {"steps": last, "points": len(steps), **told}
+
+
+def show(calm: Sequence[Phase], storm: Phase, left: dict[str, Any]) -> None:
     """Prints the table."""
     table = Table(title="a training under constant failure")
-    for name in ("", "left alone", "storm"):
+    for name in ("", *("left alone" for _ in calm), "storm"):
         table.add_column(name, justify="right" if name else "left")
-    table.add_row("minutes", f"{calm.seconds / 60:.1f}", f"{storm.seconds / 60:.1f}")
-    table.add_row("steps", f"{calm.steps:,}", f"{storm.steps:,}")
-    table.add_row("steps/s", f"{calm.speed:,.0f}", f"{storm.speed:,.0f}")
-    table.add_row("starts", str(calm.starts), str(storm.starts))
+    phases = [*calm, storm]
+    table.add_row("minutes", *(f"{phase.seconds / 60:.1f}" for phase in phases))
+    table.add_row("steps", *(f"{phase.steps:,}" for phase in phases))
+    table.add_row("steps/s", *(f"{phase.speed:,.0f}" for phase in phases))
+    table.add_row("starts", *(str(phase.starts) for phase in phases))
+    others = [""] * len(calm)
     for name, count in sorted(storm.hits.items()):
-        table.add_row(name, "", str(count))
+        table.add_row(name, *others, str(count))
     for name, count in left.items():
-        table.add_row(f"{name} left", "", str(count))
+        table.add_row(f"{name} left", *others, str(count))
     Console().print(table)
 
 
@@ -263,7 +296,8 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("skill", help="what is trained")
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="settings of it")
     parser.add_argument("--minutes", type=float, default=60.0, help="of the storm (60)")
-    parser.add_argument("--calm-minutes", type=float, default=10.0, help="without (10)")
+    parser.add_argument("--calm-minutes", type=float, default=10.0, help="of each without (10)")
+    parser.add_argument("--seeds", type=int, default=1, help="of trainings left alone (1)")
     parser.add_argument(
         "--every", type=float, default=5.0, metavar="S", help="a worker is hit (5 s)"
     )
@@ -279,6 +313,8 @@ def parse(arguments: Sequence[str]) -> Any:
         value = getattr(options, name)
         if not 0.0 < value < float("inf"):
             raise UserError(f"--{name.replace('_', '-')} must be above 0, found {value:g}")
+    if not 1 <= options.seeds <= 100:
+        raise UserError(f"--seeds must be from 1 to 100, found {options.seeds}")
     load_stages(options.skill, options.overrides)  # refuses what makes no sense
     return options
 
@@ -292,26 +328,40 @@ def main(arguments: Sequence[str]) -> int:
         what="a training under constant failure",
         seed=options.seed,
     )
-    words = (options.skill, *SETTINGS, f"trainer.seed={options.seed}", *options.overrides)
+    words = (options.skill, *SETTINGS, *options.overrides)
+    seeds = range(options.seed, options.seed + options.seeds)
     mark, before = f"{os.getpid()}-{time.time_ns()}", shared_memory()
     with tempfile.TemporaryDirectory(prefix="kill-storm-") as scratch:
         folder = Path(scratch)
-        print(f"{options.calm_minutes:g} minutes left alone ...", file=sys.stderr, flush=True)
-        calm = Storm(folder / "calm", words, mark).run(options.calm_minutes)
-        print(f"{options.minutes:g} minutes of storm ...", file=sys.stderr, flush=True)
-        dice = random.Random(options.seed)
-        hits = (dice, options.every, options.trainer_every)
-        storm = Storm(folder / "storm", words, mark, *hits).run(options.minutes)
+        calm = []
+        for seed in seeds:
+            _say(f"{options.calm_minutes:g} minutes left alone, seed {seed} ...")
+            alone = Storm(folder / f"calm_{seed}", (*words, f"trainer.seed={seed}"), mark)
+            calm.append(alone.run(options.calm_minutes))
+        _say(f"{options.minutes:g} minutes of storm ...")
+        hits = (random.Random(options.seed), options.every, options.trainer_every)
+        storm = Storm(folder / "storm", (*words, f"trainer.seed={options.seed}"), mark, *hits).run(
+            options.minutes
+        )
         left = {
             "processes": len(survivors(mark)),
             "segments": len(abandoned(shared_memory() - before)),
         }
     show(calm, storm, left)
     if options.json:
-        told = {"calm": as_record(calm), "storm": as_record(storm), "left": left}
-        kept = storm.speed / calm.speed if calm.speed else 0.0
-        write_result(options.json, {"made": origin, **told, "speed_kept": kept})
+        told = {
+            "calm": [as_record(phase) for phase in calm],
+            "storm": as_record(storm),
+            "left": left,
+        }
+        kept = storm.speed / np.mean([phase.speed for phase in calm])
+        told |= {"speed_kept": float(kept), "band": band(storm, calm)}
+        write_result(options.json, {"made": origin, **told})
     return int(any(left.values()))
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

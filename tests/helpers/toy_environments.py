@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import signal
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -194,5 +196,23 @@ def make_crashing(index: int, seed: int) -> gymnasium.Env:
 def make_dying(index: int, seed: int) -> gymnasium.Env:
     """Kills the worker process that makes its environment, but not the trainer."""
     if multiprocessing.current_process().name.startswith("environment worker"):
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGABRT)
     return RememberCue()
+
+
+class KilledOnce:
+    """Kills the first worker process that makes an environment, but not the trainer.
+
+    Args:
+        mark: File that says that it was done.
+    """
+
+    def __init__(self, mark: Path):
+        self.mark = mark
+
+    def __call__(self, index: int, seed: int) -> gymnasium.Env:
+        if multiprocessing.current_process().name.startswith("environment worker"):
+            with suppress(FileExistsError):
+                self.mark.open("x").close()
+                os.kill(os.getpid(), signal.SIGKILL)
+        return RememberCue()

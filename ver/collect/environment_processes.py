@@ -120,7 +120,7 @@ class EnvironmentProcesses:
         return sum(not worker.ready for worker in self._workers)
 
     def started(self) -> None:
-        """From now on a worker that fails is replaced; before, a failure is the run's."""
+        """From now on a worker that fails is replaced; before, only one that somebody killed (-9)."""
         self._started = True
 
     def read(self, connection: Connection) -> None:
@@ -167,7 +167,8 @@ class EnvironmentProcesses:
             where = f" while stepping environment {int(rows['busy_with'][worker.number])}"
         if fault is None:
             end = _describe_exit(process.exitcode)
-            if not self._started:
+            # Who was killed from outside may start again; who fails by itself would fail again
+            if not self._started and process.exitcode != -signal.SIGKILL:
                 raise WorkerCrashError(f"{worker.name} {end} at its start.")
             fault = Fault("died", f"{worker.name} {end}{where}", lost)
         else:

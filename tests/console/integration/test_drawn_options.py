@@ -54,6 +54,7 @@ GOOD = {  # what has to stand before the options
     "planner.ship": ["run"],
     "benchmarks.sample_factory": ["--python", FILE],
     "benchmarks.kill_storm": ["pick", "trainer.seed=1"],
+    "benchmarks.kill_storm_plot": ["a.json", "--output", "a.png"],
     "console.completion": ["bash"],
     "experiments.__main__": ["sf_lag"],
 }

@@ -120,8 +120,20 @@ def test_a_training_whose_environments_all_raise_ends_soon(tmp_path):
 
 
 def test_a_worker_that_cannot_even_start_ends_the_run_at_once():
-    with pytest.raises(WorkerCrashError, match=r"environment worker \d .*killed by SIGKILL"):
+    with pytest.raises(
+        WorkerCrashError, match=r"environment worker \d .*killed by SIGABRT at its start"
+    ):
         start(toy_environments.make_dying)
+
+
+def test_a_worker_that_is_killed_at_its_start_starts_again(tmp_path):
+    seen: list[Fault] = []
+    collector = start(toy_environments.KilledOnce(tmp_path / "killed"), on_fault=seen.append)
+    try:
+        assert collector.collect(0)
+    finally:
+        collector.close()
+    assert [fault.kind for fault in seen] == ["died"]
 
 
 def stopped_with_a_batch(collector) -> bool:

@@ -47,7 +47,7 @@ REST_S = 3.0  # a trainer that was stopped goes on after this
 SETTINGS = (
     "stages=[]",
     "trainer.collect.step_timeout_s=5",
-    "trainer.collect.startup_timeout_s=30",
+    "trainer.collect.startup_timeout_s=20",
     "trainer.collect.max_faults_per_hour=1000000",
     "trainer.tensorboard=false",
 )

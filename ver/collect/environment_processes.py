@@ -48,6 +48,7 @@ class WorkerProcess:
     reports: Connection | None = None
     watch: Watch = field(default_factory=Watch)
     ready: bool = False
+    hung_at_start: bool = False
 
     @property
     def name(self) -> str:
@@ -120,7 +121,7 @@ class EnvironmentProcesses:
         return sum(not worker.ready for worker in self._workers)
 
     def started(self) -> None:
-        """From now on a worker that fails is replaced; before, only one that somebody killed (-9)."""
+        """From now on a worker that fails is replaced; before, one that is killed (-9), or hangs once."""
         self._started = True
 
     def read(self, connection: Connection) -> None:
@@ -205,11 +206,12 @@ class EnvironmentProcesses:
         if idle or not 0.0 < limit < still_s:
             return
         what = f"{worker.name} hung for more than {limit:g} s (collect.{setting})"
-        if not self._started:
+        if not self._started and worker.hung_at_start:
             raise UserError(
-                f"{worker.name} was not ready after {limit:g} s; raise "
+                f"{worker.name} was not ready after {limit:g} s, twice; raise "
                 "collect.startup_timeout_s, or start fewer environments."
             )
+        worker.hung_at_start = not self._started
         assert worker.process is not None
         worker.process.kill()
         self._bury(worker, Fault("hung", what, 0))

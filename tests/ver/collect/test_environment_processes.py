@@ -61,12 +61,13 @@ def watched(monkeypatch):
     def kill():
         raise UserError("ended")
 
-    def make(ready):
+    def make(ready, hung_at_start=False):
         processes = EnvironmentProcesses.__new__(EnvironmentProcesses)
         limits = "collect.startup_timeout_s=20", "collect.step_timeout_s=20"
         processes.config, processes._started = small_run(*limits).collect, ready
         processes.mailboxes = make_mailboxes(*probe_spaces(Trails(), 0), 1, 1)
         worker = WorkerProcess(0, [0], SimpleNamespace(kill=kill), ready=ready)  # pyright: ignore
+        worker.hung_at_start = hung_at_start
         processes._workers = [worker]
 
         def look(times, seconds=1.0):
@@ -80,12 +81,16 @@ def watched(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("ready", "told"),
-    [(False, "was not ready after 20 s"), (True, "ended")],
+    ("ready", "hung_at_start", "told"),
+    [
+        (False, False, "ended"),
+        (False, True, "was not ready after 20 s, twice"),
+        (True, True, "ended"),
+    ],
 )
-def test_time_in_which_all_were_suspended_is_no_hang(watched, ready, told):
+def test_time_in_which_all_were_suspended_is_no_hang(watched, ready, hung_at_start, told):
     """Of a start and of a step; each has its time all the same."""
-    rows, look = watched(ready)
+    rows, look = watched(ready, hung_at_start)
     rows["busy_since"][0] = 1000.0 if ready else 0.0
     look(10, 3600.0)
     with pytest.raises(UserError, match=told):

@@ -258,7 +258,7 @@ def as_record(phase: Phase) -> dict[str, Any]:
 
 
 def band(storm: Phase, calm: Sequence[Phase]) -> dict[str, Any]:
-    """How much of the storm's curve is within what the others span, where all of these have points.
+    """Compare the storm's curve with what the others span, as far as all of these go.
 
     Returns:
         "steps" up to which, "points" looked at, and of these the shares "inside", "below" and "above".

@@ -109,8 +109,8 @@ def _cell(value: Any) -> str:
     return str(value).replace("|", "\\|").replace("<", "&lt;")
 
 
-def _results(name: str, ledger: Mapping[str, Any], shipped: str) -> Iterator[str]:
-    """Tables of all that was measured of a skill: of the shipped policy, then of others.
+def _measured(name: str, ledger: Mapping[str, Any], shipped: str) -> tuple[dict[str, Any], ...]:
+    """What was measured of a skill: of the shipped policy, and of others.
 
     Args:
         name: Of the skill.
@@ -121,16 +121,24 @@ def _results(name: str, ledger: Mapping[str, Any], shipped: str) -> Iterator[str
                if each.get("skill") == name and "success_at_end" in each}  # fmt: skip
     own = {key: each for key, each in entries.items()
            if shipped in each["made"]["checkpoints"].values()}  # fmt: skip
+    return own, {key: each for key, each in entries.items() if key not in own}
+
+
+def _results(name: str, own: Mapping[str, Any]) -> Iterator[str]:
+    """Tables of all that was measured of the shipped policy."""
     if name in own:
         yield from _summary(own[name])
     if own:
-        yield "All that was measured of the shipped policy, each by its command:\n"
+        yield "All that was measured of the shipped policy, each by its command and in the world of its day:\n"
         yield from _commands(own)
     else:
         yield "The shipped policy was not evaluated yet.\n"
-    others = {key: each for key, each in entries.items() if key not in own}
+
+
+def _studies(others: Mapping[str, Any]) -> Iterator[str]:
+    """Table of all that was measured of other policies."""
     if others:
-        yield "### Studies\n"
+        yield "## Studies\n"
         yield "Of other policies, none of which is shipped:\n"
         yield from _commands(others)
 
@@ -158,9 +166,9 @@ def _summary(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _commands(entries: Mapping[str, Any]) -> list[str]:
-    rows = [(f"[{key}](../../results/{key}.json)", f"`{each['made']['command']}`", each["episodes"],
-             _percent(each["success_at_end"])) for key, each in entries.items()]  # fmt: skip
-    return _table(("file", "command", "episodes", "success"), rows)
+    rows = [(f"[{key}](../../results/{key}.json)", each["made"]["date"][:10], f"`{each['made']['command']}`",
+             each["episodes"], _percent(each["success_at_end"])) for key, each in entries.items()]  # fmt: skip
+    return _table(("file", "day", "command", "episodes", "success"), rows)
 
 
 def _curve(name: str) -> str:
@@ -226,7 +234,8 @@ def card(name: str, ledger: Mapping[str, Any]) -> str:
     lines += ["## What it sees and does", "", *_senses(name, told["Observation"])]
     policy = shipped_policy(name, CHECKPOINTS)
     shipped = checksum(policy) if policy.is_file() else ""
-    lines += ["## Results", "", _curve(name), "", *_results(name, ledger, shipped)]
+    own, studies = _measured(name, ledger, shipped)
+    lines += ["## Results", "", _curve(name), "", *_results(name, own)]
     lines += [
         "## Recipe",
         "",
@@ -249,6 +258,7 @@ def card(name: str, ledger: Mapping[str, Any]) -> str:
             "[Training](../training.md) has the rest, [hab.md](../hab.md) the numbers of the task.",
             "",
         ),
+        *_studies(studies),
     ]
     return "\n".join(lines)
 

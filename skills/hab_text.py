@@ -26,8 +26,14 @@ the same. In code: `RearrangeEnv("pick", hab_config("pick"), simulator=simulator
 In all tables the value of `rules=ours` stands first and that of `rules=hab` in brackets or beside
 it; **bold** is what differs. Ours is what a policy is judged by. Where configs/*.yaml train with
 another value, "trained" says so, in the order of the stages. Where `rules=hab` judges by another
-than it trains with, "judged" does. Every number is a setting (`task.max_steps=200`). Results in our
-apartments and with our physics are not comparable with those in ReplicaCAD.
+than it trains with, "judged" does. Results in our apartments and with our physics are not comparable
+with those in ReplicaCAD.
+
+Every number is a setting. `gymnasium.make` takes them by these names, and has these values but for two
+masks: `stop_distance=2` (Navigate) and `stop_zone=0.2` (drawer and fridge) there. In a training `task.`
+stands before all but `camera_size`, `slide`, `stall`, `starts.*` and `randomise.*`, as in
+`task.max_steps=200`. `hold_threshold`, `target_lead`, `hard_contacts` and `scene_force` follow from
+`rules` there.
 
 Both rules have these changes of the VER paper, v0.3.4 some of them:
 

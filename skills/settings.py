@@ -64,14 +64,15 @@ class TrainingSettings(Staged):
     )
     run: str = ""  # run directory; empty: runs/<skill>
     split: str = "train"  # apartments to train in
-    homes: str = DEFAULT_HOMES  # floor plans: classic, drawn by hand, or generated, without end
-    # simulator: mujoco; device, mujoco-warp on trainer.device (docs/gpu.md); or habitat (docs/habitat.md)
+    # homes: generated, without end; classic, drawn by hand; or the YAML file of one (docs/homes.md)
+    homes: str = DEFAULT_HOMES
+    # simulator: mujoco; device, mujoco-warp on trainer.device (docs/worlds.md); or habitat (docs/habitat.md)
     sim: str = "mujoco"
     pool: PoolConfig = field(default_factory=PoolConfig)  # sim=device: where episodes begin
     # Rules: ours, or hab, habitat-lab v0.3.4's with the VER paper's changes; of configs/*.yaml `hab` takes the
     # learner (`trainer:`, `sensors:`) only (docs/hab.md)
     rules: str = OURS
-    robot: str = DEFAULT_ROBOT  # who acts, by name (docs/extend.md)
+    robot: str = DEFAULT_ROBOT  # who acts: a name, or a YAML file (docs/robots.md)
     camera_size: int = 64  # height and width of the depth image [pixels]
     # Episodes of habitat-lab's rearrangement datasets instead of our apartments and of recorded starts
     # (sim=habitat; the seven skills; see docs/habitat.md)

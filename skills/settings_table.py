@@ -18,6 +18,7 @@ from rearrange.batched.pool import PoolConfig
 from rearrange.episodes import RecordedStarts
 from rearrange.settings import MOST, Setting, setting_of
 from rearrange.sim.randomisation import Randomisation
+from skills.navigation import NavigationSettings
 from skills.registry import built_in
 from skills.settings import TrainingSettings, keys
 from skills.train import load_settings
@@ -29,12 +30,14 @@ INTRODUCTION = """\
 
 `python -m skills.settings_table > docs/settings.md` writes this page from the code.
 
-Any of them is given as `key=value` behind `scripts/train_skill.sh pick`. A YAML file in `configs/`
-holds those in which a skill differs. The last column has what our skills set. Several values of a skill
+Any of them is given as `key=value` behind `scripts/train_skill.sh pick`, or, of navigation tasks, behind
+`scripts/train_nav.sh pointnav`. A YAML file in `configs/` holds those in which a skill differs. The last
+column has what our skills set; of navigation tasks [their page](navigation.md) tells. Several values of a skill
 are those of its [stages](training.md#stages), in order. Settings of the tasks of skills and chores
 (`task.*`) stand in [hab.md](hab.md), with HAB's beside ours.
 """
 OF_OTHERS = ("cloning", "starts", "randomise", "pool")  # that have tables of their own
+OF_CARDS = {"skill", "stages", "bars"}  # told on the page of each skill
 PARTS = (
     ("The training", TrainingSettings, "", "", {"trainer", *OF_OTHERS}),
     ("The learner", TrainerConfig, "", "trainer.", set[str]()),
@@ -42,6 +45,13 @@ PARTS = (
     ("Recorded starts", RecordedStarts, "starts.", "", set[str]()),
     ("Worlds that differ", Randomisation, "randomise.", "", set[str]()),
     ("Worlds on a device", PoolConfig, "pool.", "", set[str]()),
+    (
+        "The training of navigation tasks",
+        NavigationSettings,
+        "",
+        "",
+        {"trainer", "agent", "sharing", "task", *OF_CARDS},
+    ),
     ("The agent of navigation tasks", AgentConfig, "agent.", "", set[str]()),
     ("Scenes that agents share", Sharing, "sharing.", "", set[str]()),
     *(
@@ -49,7 +59,6 @@ PARTS = (
         for name, kind in NAVIGATION.items()
     ),
 )
-OF_CARDS = {"skill", "stages", "bars"}  # told on the page of each skill
 
 
 def about(kind: type[Any]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from ver.errors import UserError
 
 # Of many settings: a change of it says nothing beside the lines of those that have changed
 _DIGEST = "sha256"
+_NOT_GIVEN = "not given"
 _MISSING = object()  # what a setting was that an older run did not know
 
 
@@ -35,6 +36,11 @@ def changed_settings(
         now = json.loads(json.dumps(metadata))  # as it was written: tuples are lists
     except (OSError, ValueError, TypeError, UserError, yaml.YAMLError):
         return []
+    # Of what an environment is given nothing has a default here: what only one has is a change, too
+    given = about.get("arguments"), now.get("arguments")
+    if all(isinstance(each, dict) for each in given):
+        for each, other in (given, given[::-1]):
+            each.update({key: _NOT_GIVEN for key in other if key not in each})
     return [*differences(before, config), *differences(about, now)]
 
 

@@ -31,7 +31,7 @@ class StateEstimator(nn.Module):
         if not isinstance(policy.critic, InformedCritic):
             raise UserError(
                 "ppo.state_estimation predicts what only the critic is told: name that in "
-                "network.critic_only, or set ppo.state_estimation=0."
+                "network.critic_only, with network.separate_critic=false, or set ppo.state_estimation=0."
             )
         inputs, hidden = policy.network_config.output_size, policy.network_config.hidden_size
         self._told = policy.critic.told  # a bound method: the critic is no part of this

@@ -200,7 +200,6 @@ class Trainer:
         """Tells a collector of gradient steps, and lets it count faults on from here."""
         self.ppo.after_update = collector.publish
         self.progress.count_faults_in(collector.faults.counts)
-        collector.faults.starting = True
 
     def _locate(self, fault: Fault) -> Fault:
         alone = self.group.size == 1
@@ -214,6 +213,7 @@ class Trainer:
         ended = self._collected = False
         while self.steps < config.total_steps and not self.group.any(ended or self._signals.heard):
             steps = self.steps
+            self.ppo.set_progress(steps / config.total_steps)  # of what acts, too
             self._timer.begin(collector.busy_seconds, self.ppo.packing_seconds)
             collector.begin(self.ppo.updates)
             yield
@@ -283,7 +283,6 @@ class Trainer:
         self, buffer: RolloutBuffer, preemption: Preemption | None = None
     ) -> dict[str, float]:
         begin = time.perf_counter()
-        self.ppo.set_progress(self.steps / self.config.total_steps)
         losses = self.ppo.learn(buffer, self.rng, self._keep_learning)
         self._timer.learning = time.perf_counter() - begin
         plan = preemption.report(self._timer.learning) if preemption is not None else {}

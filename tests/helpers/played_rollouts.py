@@ -19,7 +19,8 @@ ACTIONS = spaces.Box(-2, 4, (2,), np.float32)
 
 def make_policy(core: str = "lstm", hidden: int = 8) -> ActorCritic:
     """A small policy for random observations."""
-    return ActorCritic(OBSERVATIONS, ACTIONS, NetworkConfig(memory=core, hidden_size=hidden))
+    config = NetworkConfig(memory=core, hidden_size=hidden, previous_action_features=3)
+    return ActorCritic(OBSERVATIONS, ACTIONS, config)
 
 
 @dataclass

@@ -32,7 +32,8 @@ def filled(
         network["critic_only"] = ["told"]
     observation = spaces.Dict(boxes)
     action = spaces.Box(-2, 4, (2,), np.float32)
-    config = NetworkConfig(memory=core, hidden_size=8, layers=layers, visual_features=6, **network)
+    shape = {"hidden_size": 8, "visual_features": 6, "previous_action_features": 3} | network
+    config = NetworkConfig(memory=core, layers=layers, **shape)
     policy = ActorCritic(observation, action, config)
     buffer = RolloutBuffer(observation, action, 3, 20, policy.state_size)
     rng = np.random.default_rng(seed)

@@ -80,7 +80,8 @@ def measured(checkpoint, mean):
     success = {"mean": mean, "low": 0.1, "high": 0.9}
     return {
         "skill": "pick", "episodes": 10, "success_at_end": success, "failures": {"timeout": 2},
-        "made": {"command": "python -m x", "checkpoints": {"a.safetensors": checkpoint}},
+        "made": {"command": "python -m x", "date": "2026-12-01T00:00:00Z",
+                 "checkpoints": {"a.safetensors": checkpoint}},
     }  # fmt: skip
 
 
@@ -89,7 +90,13 @@ def test_results_of_other_policies_stand_apart():
         "pick": measured("ours", 0.8), "pick_again": measured("ours", 0.7),
         "study": measured("theirs", 0.6), "place": {**measured("ours", 0.5), "skill": "place"},
     }  # fmt: skip
-    own, studies = "\n".join(cards._results("pick", ledger, "ours")).split("### Studies")
+
+    def told(shipped):
+        parts = cards._measured("pick", ledger, shipped)
+        return "\n".join(cards._results("pick", parts[0])), "\n".join(cards._studies(parts[1]))
+
+    own, studies = told("ours")
+    assert "| 2026-12-01 |" in own
     assert "Of 10 episodes failed by: timeout 2." in own
     assert [name in own for name in ("results/pick.json", "pick_again", "study", "place")] == [
         True, True, False, False,
@@ -97,14 +104,14 @@ def test_results_of_other_policies_stand_apart():
     assert [name in studies for name in ("pick.json", "study")] == [False, True]
     assert "starts" not in own
     ledger["pick"]["starts"] = {kind: measured("", 0.5) for kind in ("straight", "detour")}
-    own = "\n".join(cards._results("pick", ledger, "ours"))
+    own = told("ours")[0]
     assert "| the policy, detour starts | 10 | 50.0 [10.0, 90.0] |" in own
     assert cards.OLDER_DETOURS in own
     ledger["pick"]["receptacles"] = {"fridge_middle": measured("", 0.5)}
-    own = "\n".join(cards._results("pick", ledger, "ours"))
+    own = told("ours")[0]
     assert "| the policy, at fridge middle | 10 | 50.0 [10.0, 90.0] |" in own
     assert cards.OLDER_DETOURS not in own
-    none = "\n".join(cards._results("pick", ledger, "new"))
+    none = told("new")[0]
     assert none.startswith("The shipped policy was not evaluated yet.")
     assert "Of 10 episodes" not in none
 

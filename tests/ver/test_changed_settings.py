@@ -49,6 +49,16 @@ def test_a_setting_that_was_none_is_told(tmp_path):
     assert told == ["seed: None before, 1 now", "tracker: none before, wandb now"]
 
 
+def test_what_an_environment_is_given_no_more_is_told(tmp_path):
+    (tmp_path / "config.yaml").write_text("seed: 1\n")
+    before, now = ({"arguments": each} for each in ({"gravity": -5.0, "x": 1}, {"x": 1, "wind": 2}))
+    (tmp_path / "run.json").write_text(json.dumps({"metadata": before}))
+    assert changed_settings(tmp_path, {"seed": 1}, now) == [
+        "arguments.wind: not given before, 2 now",
+        "arguments.gravity: -5.0 before, not given now",
+    ]
+
+
 def test_digests_are_not_told(tmp_path):
     (tmp_path / "config.yaml").write_text("seed: 1\n")
     before, now = ({"recipe": {"stage": "one", "sha256": each}} for each in ("ab", "cd"))

@@ -27,7 +27,7 @@ def make_policy(hidden: int = 16) -> ActorCritic:
             "x": spaces.Box(-np.inf, np.inf, (3,), np.float32),
         }
     )
-    config = NetworkConfig(hidden_size=hidden, log_std="state")
+    config = NetworkConfig(hidden_size=hidden, log_std="state", memory="lstm")
     return ActorCritic(observation, spaces.MultiDiscrete([3, 4]), config)
 
 

@@ -38,7 +38,7 @@ def test_learning_moves_the_entropy_coefficient_towards_the_target(target, learn
 @pytest.mark.parametrize(("target", "bound"), [(50.0, 1.0), (-50.0, 1e-4)])
 def test_learning_keeps_the_entropy_coefficient_at_its_bound(target, bound):
     policy, buffer = filled()
-    ppo = PPO(policy, PPOConfig(entropy=EntropyConfig(target=target, initial=bound)))
+    ppo = PPO(policy, PPOConfig(entropy=EntropyConfig(target=target, initial=bound, learned=True)))
     ppo.learn(buffer, np.random.default_rng(0))
     assert ppo.entropy.value == pytest.approx(bound, rel=1e-6)
 

@@ -281,7 +281,7 @@ def test_a_factory_that_cannot_be_sent_is_a_user_error(tmp_path):
 def test_impossible_settings_are_user_errors(tmp_path, override):
     if override == "device=cuda" and torch.cuda.is_available():
         pytest.skip("there is a GPU")
-    with pytest.raises(UserError):
+    with pytest.raises(UserError, match=override.partition("=")[0].rpartition(".")[2]):
         Trainer(small_run(override), toy_environments.make_cue, tmp_path)
 
 

@@ -162,7 +162,7 @@ class EnvironmentProcesses:
         environments = np.asarray(worker.environments)
         rows = self.mailboxes.arrays
         idle = (rows["request_ready"][environments] != 0) | (self.held_back[environments] != 0)
-        lost = int((~idle).sum())
+        lost = int((~idle & (self._buffer.newest[environments] >= 0)).sum())
         where = ""
         if rows["busy_since"][worker.number]:
             where = f" while stepping environment {int(rows['busy_with'][worker.number])}"

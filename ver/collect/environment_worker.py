@@ -24,7 +24,7 @@ from gymnasium.vector import VectorEnv
 
 from ver.action_space import to_environment_action
 from ver.collect.episode_order import EpisodeOrder, is_first_try
-from ver.collect.faults import LARGEST_REWARD
+from ver.collect.faults import LARGEST, strange
 from ver.collect.mailboxes import Mailboxes
 from ver.collect.processes import describe_error, enter_worker
 from ver.shared.outcomes import CONTINUES, LOST, TERMINATED, TRUNCATED
@@ -73,12 +73,12 @@ class Continuation:
 
     Attributes:
         episode: The episode's number.
-        actions: [K, D] taken since its start.
+        actions: [K, D] taken since its start; None: too many to repeat.
         pending: Whether the next action was already sent, so that its result is to be reported.
     """
 
     episode: int
-    actions: np.ndarray
+    actions: np.ndarray | None
     pending: bool
 
 
@@ -198,7 +198,7 @@ class EnvironmentWorker:
             action = to_environment_action(env.action_space, self.rows["action"][index])
             observation, reward, terminated, truncated, info = env.step(action)
             reward = float(reward)
-            if not abs(reward) < LARGEST_REWARD:  # nor NaN
+            if not abs(reward) < LARGEST:  # nor NaN
                 raise NotFiniteError(f"returned the reward {reward}")
             ended = terminated or truncated
             # An episode that both ends and runs out of time has ended.
@@ -290,6 +290,8 @@ class EnvironmentWorker:
 
     def _repeat(self, local: int, index: int, continuation: Continuation) -> None:
         env = self.envs[local]
+        if continuation.actions is None:
+            raise DivergedError(TOO_LONG)
         observation = self.start(local, continuation.episode)
         total, ended = 0.0, False
         for step, row in enumerate(continuation.actions):
@@ -310,15 +312,22 @@ class EnvironmentWorker:
     def _write(self, rows: dict[str, np.ndarray], index: int, observation: dict[str, Any]) -> None:
         for key, row in rows.items():
             row[index] = observation[key]
-            # The method `all` is Python code, and takes longer than the whole test of a small array
-            if key in self.floats and np.isfinite(row[index]).tobytes().count(0):
-                raise NotFiniteError(f"returned the observation '{key}' with NaN or infinity")
+            if key in self.floats and strange(row[index]):
+                raise NotFiniteError(told_observation(key))
+
+
+TOO_LONG = "had come too far in its episode to repeat it"
 
 
 class NotFiniteError(Exception):
-    """An environment returned NaN or infinity."""
+    """An environment returned NaN, infinity, or a number too large to learn from."""
 
     kind = "not_finite"
+
+
+def told_observation(key: str) -> str:
+    """Words for what an environment did that showed such a number."""
+    return f"returned the observation '{key}' with NaN, infinity or a number beyond {LARGEST:g}"
 
 
 class DivergedError(Exception):

@@ -6,15 +6,29 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ver.errors import WorkerCrashError
 
 DIVERGED = "diverged"  # did not repeat its episode when the run was resumed; harmless
 KINDS = ("raised", "not_finite", DIVERGED, "hung", "died")
-LARGEST_REWARD = 1e15  # of more the variance of returns is no float32
+LARGEST = 1e15  # reward, or number in an observation: of more the variance is no float32
 _HOUR_S = 3600.0
 # Before the first rollout so many times fewer are survived: what cannot work is told soon
 AT_START = 6
+
+
+def strange(values: np.ndarray) -> bool:
+    """Tell whether some of these floats are NaN, infinite, or beyond what can be learned from."""
+    # The method `all` is Python code, and takes longer than the whole test of a small array
+    return bool((np.abs(values) <= largest(np.finfo(values.dtype))).tobytes().count(0))
+
+
+def largest(kind: Any) -> float:
+    """The largest number of a kind of floats, given as `finfo`, that can be learned from."""
+    return min(LARGEST, float(kind.max))
 
 
 @dataclass(frozen=True)
@@ -43,13 +57,13 @@ class FaultCounter:
 
     Attributes:
         counts: Faults by kind, and steps lost.
-        starting: True from when a trainer begins until its first rollout is whole.
+        starting: True until the first rollout is whole.
     """
 
     def __init__(self, limit_per_hour: int, listener: Callable[[Fault], None]):
         self.limit_per_hour = limit_per_hour
         self.listener = listener
-        self.starting = False
+        self.starting = True
         self._recent: deque[float] = deque()
         self.counts: dict[str, int] = dict.fromkeys((*KINDS, "steps_lost"), 0)
 

@@ -19,17 +19,21 @@ from ver.rollout import COLUMNS, RolloutBuffer
 
 InFlight = dict[str, Tensor]
 PREFIX = "carried/"  # of their names in training checkpoints
+LONGEST = 20_000  # steps; of more, checkpoints would grow and resuming take as long as the episode
+_NOT_KEPT = -1  # length of a longer one's actions
 
 
 class EpisodeActions:
     """The actions of every environment's running episode, up to its newest step.
+
+    Of an episode of more than LONGEST steps none is kept: it cannot be taken up.
 
     Args:
         num_environments: N.
     """
 
     def __init__(self, num_environments: int):
-        self._actions: list[list[np.ndarray]] = [[] for _ in range(num_environments)]
+        self._actions: list[list[np.ndarray] | None] = [[] for _ in range(num_environments)]
 
     def record(self, buffer: RolloutBuffer) -> None:
         """Takes note of a rollout whose collection has just ended."""
@@ -40,28 +44,37 @@ class EpisodeActions:
             if len(starts):
                 self._actions[environment] = []
                 slots = slots[starts[-1] :]
+            pieces = self._actions[environment]
+            if pieces is None:
+                continue
             # The newest step's action may yet be decided anew.
-            self._actions[environment].append(actions[slots[:-1]])
+            pieces.append(actions[slots[:-1]])
+            if sum(map(len, pieces)) > LONGEST:
+                self._actions[environment] = None
 
     def capture(self) -> InFlight:
         """Returns all actions laid end to end, and how many are whose."""
-        for environment, pieces in enumerate(self._actions):
-            self._actions[environment] = [np.concatenate(pieces)]
-        everything = [pieces[0] for pieces in self._actions]
-        lengths = np.array([len(actions) for actions in everything])
+        everything = [self[environment] for environment in range(len(self._actions))]
+        self._actions = [None if each is None else [each] for each in everything]
+        kept = [each for each in everything if each is not None]
+        lengths = [_NOT_KEPT if each is None else len(each) for each in everything]
         return {
-            "actions": torch.from_numpy(np.concatenate(everything)),
-            "lengths": torch.from_numpy(lengths),
+            "actions": torch.from_numpy(np.concatenate(kept) if kept else np.zeros((0, 0))),
+            "lengths": torch.tensor(lengths),
         }
 
     def restore(self, in_flight: InFlight) -> None:
         """Puts `capture`'s answer back."""
-        ends = np.cumsum(in_flight["lengths"].numpy())
-        parts = np.split(in_flight["actions"].numpy(), ends[:-1])
-        self._actions = [[part] for part in parts]
+        lengths = in_flight["lengths"].tolist()
+        parts = in_flight["actions"].split([max(length, 0) for length in lengths])
+        self._actions = [
+            None if length == _NOT_KEPT else [part.numpy()]
+            for length, part in zip(lengths, parts, strict=True)
+        ]
 
-    def __getitem__(self, environment: int) -> np.ndarray:
-        return np.concatenate(self._actions[environment])
+    def __getitem__(self, environment: int) -> np.ndarray | None:
+        pieces = self._actions[environment]
+        return None if pieces is None else np.concatenate(pieces)
 
 
 def newest_steps(buffer: RolloutBuffer) -> InFlight:

@@ -87,6 +87,13 @@ class Evolution:
     history: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
+    def anew(
+        cls, folder: Path, config: PPOConfig, action_space: spaces.Space, policies: int
+    ) -> Evolution:
+        """Begins with everybody alike."""
+        return cls(folder / STATE, [Genome.of(config, action_space) for _ in range(policies)])
+
+    @classmethod
     def begin(
         cls, folder: Path, config: PPOConfig, action_space: spaces.Space, policies: int
     ) -> Evolution:
@@ -97,7 +104,7 @@ class Evolution:
         """
         path = folder / STATE
         if not path.is_file():
-            return cls(path, [Genome.of(config, action_space) for _ in range(policies)])
+            return cls.anew(folder, config, action_space, policies)
         state = json.loads(path.read_text())
         if len(state["genomes"]) != policies:
             raise UserError(
@@ -107,7 +114,7 @@ class Evolution:
         return cls(path, genomes, len(state["history"]), state["history"])
 
     def change(self, config: EvolutionConfig, scores: Sequence[float], seed: int) -> list[int]:
-        """Decides on the next genomes, and writes all down.
+        """Decides on the next genomes.
 
         Args:
             config: Settings.
@@ -127,6 +134,9 @@ class Evolution:
         self.rounds += 1
         genomes = [vars(genome) for genome in self.genomes]
         self.history.append({"scores": list(scores), "parents": parents, "genomes": genomes})
-        state = {"genomes": genomes, "history": self.history}
-        write_json(self.path, state)
         return parents
+
+    def save(self) -> None:
+        """Writes all down."""
+        genomes = [vars(genome) for genome in self.genomes]
+        write_json(self.path, {"genomes": genomes, "history": self.history})

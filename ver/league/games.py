@@ -17,8 +17,8 @@ import numpy as np
 from gymnasium import spaces
 
 from ver.adapters.arrays import Part, array_parts, shown_parts
-from ver.collect.environment_worker import NotFiniteError
-from ver.collect.faults import LARGEST_REWARD
+from ver.collect.environment_worker import NotFiniteError, told_observation
+from ver.collect.faults import LARGEST, strange
 from ver.collect.processes import one_line_errors
 from ver.errors import UserError
 
@@ -204,8 +204,8 @@ class Table:
 
 
 def _check_finite(observation: Mapping[str, np.ndarray], reward: float = 0.0) -> None:
-    if not abs(reward) < LARGEST_REWARD:  # nor NaN
+    if not abs(reward) < LARGEST:  # nor NaN
         raise NotFiniteError(f"returned the reward {reward}")
     for key, values in observation.items():
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise NotFiniteError(f"returned the observation '{key}' with NaN or infinity")
+        if values.dtype.kind == "f" and strange(values):
+            raise NotFiniteError(told_observation(key))

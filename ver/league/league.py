@@ -171,7 +171,10 @@ class League:
             for number in range(policies)
         ]
         space = self.arena.table.action_space
-        self.evolution = Evolution.begin(self.run_directory, config.ppo, space, policies)
+        if self._evolve.every:
+            self.evolution = Evolution.begin(self.run_directory, config.ppo, space, policies)
+        else:
+            self.evolution = Evolution.anew(self.run_directory, config.ppo, space, policies)
         for trainer, genome in zip(self.trainers, self.evolution.genomes, strict=True):
             trainer.apply(genome)
 
@@ -238,8 +241,9 @@ class League:
         for number, parent in enumerate(parents):
             child = self.trainers[number]
             child.apply(evolution.genomes[number])
-            if parent != number:
+            if parent != number and child.steps < child.config.total_steps:
                 self.trainers[parent].hand_over(child.run_directory / ADOPTED)
+        evolution.save()  # last: killed before that, all of it is done again
 
 
 _OVER = object()

@@ -28,7 +28,7 @@ class Branches(nn.Module):
 
     def __init__(self, space: spaces.Dict, keys: list[str], config: NetworkConfig):
         super().__init__()
-        _check(space, config)
+        _check(space, keys, config)
         self._widths = [(space[key].shape or (0,))[0] for key in keys]
         self.mlps = nn.ModuleList()
         self.width = 0
@@ -44,9 +44,11 @@ class Branches(nn.Module):
         return torch.cat([mlp(part) for mlp, part in zip(self.mlps, parts, strict=True)], -1)
 
 
-def _check(space: spaces.Dict, config: NetworkConfig) -> None:
+def _check(space: spaces.Dict, keys: list[str], config: NetworkConfig) -> None:
     """Raises a UserError where branches name what is not there, or go with other settings badly."""
-    known = [key for key, box in space.spaces.items() if len(box.shape or ()) == 1]
+    known = keys
+    if config.separate_critic:  # which has branches of its own, also for what it alone sees
+        known = [key for key, box in space.spaces.items() if len(box.shape or ()) == 1]
     for key, widths in config.branches.items():
         if key not in known:
             raise UserError(

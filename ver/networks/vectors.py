@@ -80,7 +80,7 @@ def _columns(
     unknown = sorted(set(named) - set(vector_keys))
     if unknown:
         raise UserError(
-            f"network.{setting}: no 1-D observation '{unknown[0]}'; there are "
+            f"network.{setting}: the policy sees no 1-D observation '{unknown[0]}'; it sees "
             f"{', '.join(vector_keys)}."
         )
     return columns

@@ -87,6 +87,7 @@ def _follow(buffer, trail) -> None:
 def test_more_faults_than_allowed_end_the_run():
     told: list[Fault] = []
     counter = FaultCounter(2, told.append)
+    counter.starting = False
     fault = Fault("died", "environment worker 3 was killed by SIGSEGV", 4)
     counter.record(fault)
     counter.record(fault)
@@ -102,7 +103,6 @@ def test_more_faults_than_allowed_end_the_run():
 
 def test_fewer_are_survived_before_the_first_rollout():
     counter = FaultCounter(12, lambda fault: None)
-    counter.starting = True
     fault = Fault("raised", "environment 3 raised KeyError", 1)
     counter.record(fault)
     counter.record(fault)

@@ -21,7 +21,11 @@ NOBODY_CLAIMED = np.zeros(9, np.uint8)
 
 def make(n: int, length: int, batch: int):
     torch.manual_seed(0)
-    policy = ActorCritic(OBSERVATIONS, ACTIONS, NetworkConfig(hidden_size=4, memory="lstm"))
+    policy = ActorCritic(
+        OBSERVATIONS,
+        ACTIONS,
+        NetworkConfig(hidden_size=4, memory="lstm", previous_action_features=3),
+    )
     buffer = TrajectoryBuffer(OBSERVATIONS, ACTIONS, n, length, policy.state_size, batch)
     mailboxes = make_mailboxes(OBSERVATIONS, ACTIONS, n, n)
     world = World(n, mailboxes, [0] * n)

@@ -19,6 +19,7 @@ def test_the_worst_takes_over_from_the_best_and_all_is_kept(tmp_path):
     assert parents == [0, 0, 2]
     for seed in range(2, 30):
         evolution.change(CONFIG, [0.9, 0.1, 0.5], seed)
+    evolution.save()
     best, *others = evolution.genomes
     assert best == Genome.of(PPOConfig(), CHOICE)  # the best 30 % never mutate
     for own in others:
@@ -27,6 +28,7 @@ def test_the_worst_takes_over_from_the_best_and_all_is_kept(tmp_path):
         for name in ("learning_rate", "entropy"):
             power = getattr(own, name) / getattr(best, name)
             assert 1.2**-29 <= power <= 1.2**29
+    assert Evolution.anew(tmp_path, PPOConfig(), CHOICE, 3).rounds == 0
     again = Evolution.begin(tmp_path, PPOConfig(), CHOICE, 3)
     assert (again.genomes, again.rounds) == (evolution.genomes, 29)
     assert again.history[0]["parents"] == parents

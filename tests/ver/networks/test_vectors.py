@@ -54,7 +54,7 @@ def test_distances_reach_the_network_with_their_logarithms_behind_the_angles():
 @pytest.mark.parametrize("setting", ["angles", "distances"])
 @pytest.mark.parametrize(
     ("named", "message"),
-    [({"gaol": [0]}, "'gaol'; there are a, goal"), ({"a": [2]}, "'a' has no element 2")],
+    [({"gaol": [0]}, "'gaol'; it sees a, goal"), ({"a": [2]}, "'a' has no element 2")],
 )
 def test_columns_that_are_not_there_are_told(setting, named, message):
     with pytest.raises(UserError, match=f"network.{setting}: .*{message}"):

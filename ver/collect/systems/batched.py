@@ -22,13 +22,20 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import Space
 from torch import Tensor
 
 from ver.action_space import to_environment_action
 from ver.collect.collector import Collector
-from ver.collect.environment_worker import DivergedError, NotFiniteError, told_fault
+from ver.collect.environment_worker import (
+    TOO_LONG,
+    DivergedError,
+    NotFiniteError,
+    told_fault,
+    told_observation,
+)
 from ver.collect.episode_order import EpisodeOrder, is_first_try, newest_told
-from ver.collect.faults import LARGEST_REWARD, Fault
+from ver.collect.faults import LARGEST, Fault, largest, strange
 from ver.collect.in_flight import (
     EpisodeActions,
     InFlight,
@@ -190,7 +197,7 @@ class BatchedCollector(Collector):
             actions = _as_tensors(actions, self.buffer.device)
         observations, *ends, infos = worlds.step(actions)
         rewards, terminated, truncated = (_on_host(values) for values in ends)
-        if not (np.abs(rewards) < LARGEST_REWARD).all():  # nor NaN
+        if not (np.abs(rewards) < LARGEST).all():  # nor NaN
             raise NotFiniteError(f"returned the rewards {rewards}")
         # An episode that both ends and runs out of time has ended.
         outcomes = np.where(terminated, TERMINATED, np.where(truncated, TRUNCATED, CONTINUES))
@@ -310,14 +317,11 @@ class BatchedCollector(Collector):
         rows["episode"][:] = buffer.episodes[buffer.newest]
         rows["step"][:] = buffer.steps[buffer.newest]
         space = self._worlds.single_action_space
-        done = [
-            [to_environment_action(space, row) for row in part.actions] for part in parts.values()
-        ]
         expected = rows.group("observation")
         if "clock" in in_flight:
             self._worlds.clock = int(in_flight["clock"])  # pyright: ignore[reportAttributeAccessIssue]
         try:
-            found = self._observations(done)
+            found = self._observations([_done(space, part.actions) for part in parts.values()])
             for key, values in expected.items():
                 if not np.array_equal(_on_host(found[key]), values):
                     raise DivergedError(f"'{key}' is not what it was")
@@ -327,6 +331,13 @@ class BatchedCollector(Collector):
         except Exception as error:
             line, _ = describe_error(error)
             self._lose(DivergedError(f"did not repeat its episodes from the same seeds: {line}"))
+
+
+def _done(space: Space, actions: np.ndarray | None) -> list[Any]:
+    """Actions of an episode so far, as an environment takes them; DivergedError where they are not kept."""
+    if actions is None:
+        raise DivergedError(TOO_LONG)
+    return [to_environment_action(space, row) for row in actions]
 
 
 def _episode_metrics(infos: dict[str, Any], ended: list[int]) -> list[dict[str, float]]:
@@ -351,14 +362,18 @@ def _episode_metrics(infos: dict[str, Any], ended: list[int]) -> list[dict[str, 
 
 
 def _check_finite(observations: dict[str, Any]) -> None:
-    """Raises NotFiniteError for NaN or infinity; of all tensors together one number reaches the host."""
+    """Raises NotFiniteError for what cannot be learned from; of all tensors one number reaches the host."""
     arrays = {key: x for key, x in observations.items() if not isinstance(x, Tensor)}
-    bad = [k for k, x in arrays.items() if x.dtype.kind == "f" and not np.isfinite(x).all()]
-    finite = {k: torch.isfinite(x).all() for k, x in observations.items() if k not in arrays}
-    if finite and not torch.stack(list(finite.values())).all().item():
-        bad += [key for key, flag in finite.items() if not flag]
+    bad = [key for key, x in arrays.items() if x.dtype.kind == "f" and strange(x)]
+    sound = {
+        key: (x.abs() <= largest(torch.finfo(x.dtype))).all()
+        for key, x in observations.items()
+        if key not in arrays and x.is_floating_point()
+    }
+    if sound and not torch.stack(list(sound.values())).all().item():
+        bad += [key for key, flag in sound.items() if not flag]
     if bad:
-        raise NotFiniteError(f"returned the observation '{bad[0]}' with NaN or infinity")
+        raise NotFiniteError(told_observation(bad[0]))
 
 
 def _on_host(values: Any) -> np.ndarray:

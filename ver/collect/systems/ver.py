@@ -142,6 +142,8 @@ class VERCollector(Collector):
                 f"collect.max_requests={most} is less than collect.min_requests={least}; raise it, or "
                 "set one of them to 0."
             )
+        if config.deterministic:
+            check_one_batch(config)
         preemption = config.distributed.preemption
         if preemption == "none":
             return
@@ -326,10 +328,11 @@ def check_one_batch(config: TrainerConfig) -> None:
         UserError: In one line that names the mend.
     """
     collect = config.collect
+    how = "deterministic=true" if config.deterministic else f"system={config.system}"
     for name in ("min_requests", "max_requests"):
         if getattr(collect, name) not in (0, collect.num_environments):
             raise UserError(
-                f"system={config.system} decides for all environments in one batch; set "
+                f"{how} decides for all environments in one batch; set "
                 f"collect.{name}=0, found {getattr(collect, name)}."
             )
 

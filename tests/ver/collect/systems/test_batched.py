@@ -368,6 +368,7 @@ def test_too_many_faults_end_the_run_in_one_line(where, tensors):
     chronicle.serial = [0, 0]
     worlds = OnDevice(chronicle) if tensors else chronicle
     collector = make_collector(worlds, 2, 8, "collect.max_faults_per_hour=4")
+    collector.faults.starting = False
     with pytest.raises(WorkerCrashError, match=r"environment returned the .*5 faults") as caught:
         collector.collect(0)
     assert "\n" not in str(caught.value)

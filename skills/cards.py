@@ -110,7 +110,7 @@ def _cell(value: Any) -> str:
 
 
 def _measured(name: str, ledger: Mapping[str, Any], shipped: str) -> tuple[dict[str, Any], ...]:
-    """What was measured of a skill: of the shipped policy, and of others.
+    """Entries of a skill: those of the shipped policy, and those of others.
 
     Args:
         name: Of the skill.

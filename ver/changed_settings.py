@@ -37,10 +37,9 @@ def changed_settings(
     except (OSError, ValueError, TypeError, UserError, yaml.YAMLError):
         return []
     # Of what an environment is given nothing has a default here: what only one has is a change, too
-    given = about.get("arguments"), now.get("arguments")
-    if all(isinstance(each, dict) for each in given):
-        for each, other in (given, given[::-1]):
-            each.update({key: _NOT_GIVEN for key in other if key not in each})
+    given = _given(about), _given(now)
+    for each, other in (given, given[::-1]):
+        each.update({key: _NOT_GIVEN for key in other if key not in each})
     return [*differences(before, config), *differences(about, now)]
 
 
@@ -85,6 +84,12 @@ def check_same_start(directory: Path, start_from: str) -> None:
             f"start_from={start_from}: {directory} holds a run that began {began}; leave it out to go on "
             "with that, or choose another directory."
         )
+
+
+def _given(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of the environment, to be changed in place; of none, or others, a dict of its own."""
+    arguments = metadata.get("arguments")
+    return arguments if isinstance(arguments, dict) else {}
 
 
 def _differences(before: Any, after: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:

@@ -14,7 +14,7 @@ from tests.helpers import toy_environments
 from tests.helpers.faulty_trails import check_faults, planned_faults
 from tests.helpers.small_runs import small_run, start_collector
 from ver.collect.collector import Collector
-from ver.collect.faults import Fault, FaultCounter
+from ver.collect.faults import Fault, FaultCounter, strange
 from ver.errors import WorkerCrashError
 from ver.shared.outcomes import CONTINUES, TRUNCATED
 from ver.trainer import Trainer
@@ -99,6 +99,15 @@ def test_more_faults_than_allowed_end_the_run():
     assert counter.counts["died"] == 3
     assert counter.counts["steps_lost"] == 12 + 9 * 3
     assert told == [fault, fault, *[again] * 9]
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_strange_numbers(kind):
+    assert not strange(np.array([-1e3, 0.0, np.finfo(np.float16).max], kind))
+    assert not strange(np.zeros(0, kind))
+    for value in (np.nan, np.inf, -np.inf):
+        assert strange(np.array([1.0, value], kind))
+    assert strange(np.array([[1.0, -1e16]], np.float64))
 
 
 def test_fewer_are_survived_before_the_first_rollout():

@@ -352,6 +352,8 @@ class Rotten(ChronicledWorlds):
                 rewards[0] = 1e25
             elif self.where == "observation":
                 observations["x"][0, 1] = np.inf
+            elif self.where == "large observation":
+                observations["x"][0, 1] = 1e25
             else:
                 truncated, terminated = np.ones_like(truncated), np.zeros_like(terminated)
                 bad = {"x": np.full(2, np.nan)}
@@ -360,7 +362,10 @@ class Rotten(ChronicledWorlds):
 
 
 @pytest.mark.parametrize("tensors", [False, True])
-@pytest.mark.parametrize("where", ["reward", "large reward", "observation", "final observation"])
+@pytest.mark.parametrize(
+    "where",
+    ["reward", "large reward", "observation", "large observation", "final observation"],
+)
 def test_too_many_faults_end_the_run_in_one_line(where, tensors):
     kind = type("Rotten", (Rotten,), {"where": where})
     chronicle = Chronicle(np.random.default_rng(0))

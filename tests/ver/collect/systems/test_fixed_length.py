@@ -17,6 +17,7 @@ from ver.errors import UserError
         (["system=ddppo", "collect.max_requests=3"], r"collect\.max_requests=0, found 3"),
         (["system=batched", "collect.min_requests=3"], r"collect\.min_requests=0, found 3"),
         (["system=batched", "collect.max_requests=3"], r"collect\.max_requests=0, found 3"),
+        (["deterministic=true", "collect.min_requests=3"], "deterministic=true decides for all"),
         (["system=htsrl", "distributed.preemption=fixed"], r"preemption=none, found fixed"),
         (
             ["system=nover", "collect.overlap=true", "distributed.preemption=fixed"],

@@ -113,4 +113,8 @@ def _device(warp: Any, name: str) -> Any:
     if name != "cpu" and not torch.cuda.is_available():
         raise UserError(f"device={name}: there is no CUDA device; choose device=cpu")
     warp.init()
-    return warp.get_device(name)
+    try:
+        return warp.get_device(name)
+    except Exception:
+        there = ", ".join(device.alias for device in warp.get_devices())
+        raise UserError(f"device={name}: there is no such device here, but {there}") from None

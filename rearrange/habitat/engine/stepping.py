@@ -18,6 +18,9 @@ STOP_WIDTH, STOP_SHARE = 0.02, 0.5
 class Engine(FilledWorld):
     """A physics world with one robot, and its head camera."""
 
+    constraint: Any = None  # until the first reset is over
+    held_object = held_handle = NOTHING
+
     def reset(self, scene: dict[str, Any]) -> bytes:
         """Load an apartment with everything in it, all at rest; returns what `read` does.
 

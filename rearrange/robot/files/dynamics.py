@@ -96,7 +96,8 @@ def _actuator(source: RobotModel, joint: int) -> tuple[float, float]:
         if model.actuator_forcelimited[k]:
             effort = gear * float(np.abs(model.actuator_forcerange[k]).max())
         if model.actuator_biastype[k] == int(mujoco.mjtBias.mjBIAS_AFFINE):
-            gain = gear * strength if model.actuator_biasprm[k, 1] < 0.0 else 0.0
+            # Of a length of gear times the joint's
+            gain = gear**2 * max(0.0, -float(model.actuator_biasprm[k, 1]))
         elif effort == 0.0 and model.actuator_ctrllimited[k]:
             effort = gear * strength * float(np.abs(model.actuator_ctrlrange[k]).max())
     if model.jnt_actfrclimited[joint]:  # of a URDF file the joint's effort

@@ -38,6 +38,7 @@ def apartments_with(path: Path) -> SceneSpec:
     return replace(
         APARTMENT,
         name=words.name,
+        file=str(path),
         layouts={words.name: {split: _moved(layouts, first) for split, layouts in splits}},
         make=make,
         objects=read_objects(path),

@@ -91,6 +91,7 @@ def test_what_has_just_been_grasped_is_awake_before_it_moves_alone(monkeypatch):
         0, simulator.worlds[0], simulator.data[0], simulator._view(0), slot
     )
     env.step_physical(np.array([0.0] * 7 + [1.0, 0.0, 0.0]))
+    assert calls
     assert all(held == slot for held in calls)
     assert len(calls) < simulation.SUBSTEP_COUNT  # the first substep was MuJoCo's own
     assert simulator.data[0].ntree_awake == 2

@@ -1,10 +1,13 @@
 """Masses and motors of a robot from files."""
 
+from types import SimpleNamespace
+
+import mujoco
 import numpy as np
 import pytest
 
 from rearrange.robot.files import RobotError
-from rearrange.robot.files.dynamics import inertia_of
+from rearrange.robot.files.dynamics import _actuator, inertia_of
 from tests.helpers.file_robot import WORDS
 
 
@@ -29,3 +32,19 @@ def test_a_link_weighs_what_its_bodies_weigh(heron):
 def test_a_motor_of_no_joint_is_refused(read):
     with pytest.raises(RobotError, match=r"motors\.wing: it is no joint of the arm"):
         read(WORDS.replace("pan: {effort: 60}", "wing: {effort: 60}"))
+
+
+@pytest.mark.parametrize(
+    "actuator", ['<position joint="j" gear="50" kp="2"/>', '<position joint="j" kp="30"/>']
+)
+def test_the_gain_of_an_actuator_is_what_the_joint_feels(actuator):
+    model = mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><body><joint name="j"/><geom size="0.1"/></body></worldbody>'
+        f"<actuator>{actuator}</actuator></mujoco>"
+    )
+    data = mujoco.MjData(model)
+    data.qpos[0] = 0.01
+    mujoco.mj_forward(model, data)
+    effort, gain = _actuator(SimpleNamespace(model=model), 0)  # pyright: ignore[reportArgumentType]
+    assert effort == 0.0
+    assert gain == pytest.approx(-data.qfrc_actuator[0] / 0.01)

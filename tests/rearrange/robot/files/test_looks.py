@@ -39,7 +39,9 @@ def test_meshes_are_seen_and_what_collides_is_not(read, tmp_path):
     assert np.allclose(model.geom_rgba[mesh], (0.9, 0.1, 0.1, 1.0))
     on_it = model.geom_bodyid == model.geom_bodyid[mesh]
     assert (model.geom_rgba[on_it & (model.geom_contype > 0), 3] == 0.0).all()
-    assert mesh in GeomTable.from_model(model).ids or GeomTable.from_model(model).meshes is not None
+    meshes = GeomTable.from_model(model).meshes
+    assert meshes is not None
+    assert mesh in meshes.ids
 
 
 def test_meshes_can_be_left_out(read, tmp_path):

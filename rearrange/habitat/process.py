@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ class EngineProcess:
 
     def __init__(self, settings: dict[str, Any], name: str, file: Path = ENGINE) -> None:
         self.name = name
-        self._asked = "starting"
+        self._asked, self._owes = "starting", False
         ours, theirs = socket.socketpair()
         with theirs, tempfile.TemporaryFile() as log:
             # Not multiprocessing: environment workers are daemons, which may not have its children.
@@ -93,12 +94,19 @@ class EngineProcess:
         return self._process.pid
 
     def ask(self, what: str, *arguments: Any) -> None:
-        """Send a request; `answer` waits for what comes of it."""
+        """Send a request; `answer` waits for what comes of it.
+
+        An answer that nobody has waited for, as another world's engine failed before, is dropped.
+        """
+        if self._owes:
+            with suppress(EngineError):
+                self.answer()
         self._asked = what
         if self._connection is None:
             raise EngineError(f"the Habitat engine of {self.name} has ended: reset that world")
         try:
             self._connection.send((what, arguments))
+            self._owes = True
         except OSError:
             self._bury()
 
@@ -108,7 +116,7 @@ class EngineProcess:
         Raises:
             EngineError: The engine died, takes too long, or refused.
         """
-        connection = self._connection
+        connection, self._owes = self._connection, False
         if connection is None:
             raise EngineError(f"the Habitat engine of {self.name} has ended: reset that world")
         try:

@@ -101,10 +101,11 @@ def _in_site(source: FileModel, name: str, on: str, site: int) -> Place | None:
         return None
     half, center = model.site_size[site], data.site_xpos[site]
     yaw = math.atan2(matrix[1, 0], matrix[0, 0])
-    body, joint = int(model.site_bodyid[site]), None
-    for geom, part in source.part_of.items():
-        if int(model.geom_bodyid[geom]) == body:
-            joint = part
+    parts = {int(model.geom_bodyid[geom]): part for geom, part in source.part_of.items()}
+    body = int(model.site_bodyid[site])
+    while body and body not in parts:  # it may sit on something that is fixed in a part
+        body = int(model.body_parentid[body])
+    joint = parts.get(body)
     place = float(center[0]), float(center[1]), float(center[2] - half[2])
     extents = float(half[0]), float(half[1])
     found = Receptacle(name, place, extents, yaw, 2 * float(half[2]), joint)

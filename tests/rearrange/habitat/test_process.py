@@ -50,6 +50,17 @@ def test_an_engine_answers(engine):
     assert engine.answer() == ["add", 1, 2]
 
 
+@pytest.mark.parametrize("first", ["add", "refuse", "die"])
+def test_an_answer_that_nobody_waits_for_is_not_that_of_the_next_request(engine, first):
+    engine.ask(first)
+    if first == "die":
+        with pytest.raises(EngineError, match="has ended"):
+            engine.ask("add", 1)
+    else:
+        engine.ask("add", 1)
+        assert engine.answer() == ["add", 1]
+
+
 def test_an_engine_may_have_modules_beside_it(tmp_path):
     (tmp_path / "beside.py").write_text(
         "class Engine:\n    def __init__(self, settings):\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
 import mujoco
@@ -17,6 +18,7 @@ SETTLING, FOLLOWING = 1.0, 1.5  # [s]
 SAG, LAG = 0.02, 0.03  # of a resting and of a moved joint [rad, of slides in their units]
 MOVED = 0.2  # [rad, likewise]
 MANY_TRIANGLES = 30_000  # from which on it is worth a word
+SLACK = 0.005  # by which a base may stand out over its disc [m]
 SURE = 1e-4  # [m], to which the model's place of the hand and ours agree
 HIGHEST = 1.9  # [m], of a camera: what is higher is near ceilings' lamps and over doors
 
@@ -89,10 +91,10 @@ class Checks:
                 or model.geom_bodyid[geom] != model.body(robot.base.body).id
             ):
                 continue
-            out = float(np.hypot(*model.geom_pos[geom][:2]))
-            if out > robot.base.radius:
+            out = _farthest(model, geom)
+            if out > robot.base.radius + SLACK:
                 self.remarks.append(
-                    f"base.radius: something of the base is {out:.2f} m from its middle, and "
+                    f"base.radius: something of the base reaches {out:.2f} m from its middle, and "
                     f"{robot.base.radius:g} m are kept free"
                 )
                 break
@@ -168,3 +170,23 @@ def model_of(found: FileRobot) -> Any:
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     model.opt.enableflags &= ~int(mujoco.mjtEnableBit.mjENBL_SLEEP)
     return model
+
+
+def _farthest(model: Any, geom: int) -> float:
+    """How far a geom reaches from the upright axis of its body [m]."""
+    rotation = np.empty(9)
+    mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
+    rotation, size = rotation.reshape(3, 3), model.geom_size[geom]
+    kind, round_by = model.geom_type[geom], float(size[0])
+    if kind == mujoco.mjtGeom.mjGEOM_BOX:
+        points, round_by = np.array(list(product((-1, 1), repeat=3))) * size, 0.0
+    elif kind == mujoco.mjtGeom.mjGEOM_MESH:
+        mesh = model.geom_dataid[geom]
+        first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
+        points, round_by = model.mesh_vert[first : first + count], 0.0
+    elif kind in (mujoco.mjtGeom.mjGEOM_CYLINDER, mujoco.mjtGeom.mjGEOM_CAPSULE):
+        points = np.array([[0.0, 0.0, -size[1]], [0.0, 0.0, size[1]]])
+    else:
+        points = np.zeros((1, 3))
+    places = model.geom_pos[geom] + points @ rotation.T
+    return float(np.hypot(*places[:, :2].T).max()) + round_by

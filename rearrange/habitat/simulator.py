@@ -78,6 +78,12 @@ class HabitatSimulator:
             )
         if self.config.robot != FETCH.name:
             raise UserError(f"sim=habitat has the robot {FETCH.name} only, not {self.config.robot}")
+        if (
+            scene.file
+        ):  # the engine gets boxes and cylinders, and takes what is not seen for nothing
+            raise UserError(
+                f"{scene.file}: sim=habitat has our own homes and objects only: take sim=mujoco"
+            )
         check_installed()
         self.world_count = world_count
         self.state = SimState(world_count, FETCH, scene)

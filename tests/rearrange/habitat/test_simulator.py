@@ -4,6 +4,7 @@ import importlib.util
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from rearrange.habitat.frames import (
     from_habitat_rotation,
 )
 from rearrange.habitat.simulator import HabitatSimulator
+from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.sim.mujoco import SimulatorConfig
 from rearrange.sim.randomisation import Randomisation
 
@@ -70,3 +72,8 @@ def test_our_packages_import_nothing_of_habitat():
 def test_what_habitat_cannot_randomise_is_refused():
     with pytest.raises(UserError, match="cannot randomise"):
         HabitatSimulator(1, SimulatorConfig(randomise=Randomisation(friction=0.1)))
+
+
+def test_homes_of_files_are_refused():
+    with pytest.raises(UserError, match=r"barn\.yaml: sim=habitat has our own homes"):
+        HabitatSimulator(1, scene=replace(APARTMENT, file="barn.yaml"))

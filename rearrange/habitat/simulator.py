@@ -78,9 +78,8 @@ class HabitatSimulator:
             )
         if self.config.robot != FETCH.name:
             raise UserError(f"sim=habitat has the robot {FETCH.name} only, not {self.config.robot}")
-        if (
-            scene.file
-        ):  # the engine gets boxes and cylinders, and takes what is not seen for nothing
+        # The engine gets boxes and cylinders, and takes what is not seen for nothing
+        if scene.file:
             raise UserError(
                 f"{scene.file}: sim=habitat has our own homes and objects only: take sim=mujoco"
             )

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,12 @@ AT_START = 6
 def strange(values: np.ndarray) -> bool:
     """Tell whether some of these floats are NaN, infinite, or beyond what can be learned from."""
     # The method `all` is Python code, and takes longer than the whole test of a small array
-    return bool((np.abs(values) <= largest(np.finfo(values.dtype))).tobytes().count(0))
+    return bool((np.abs(values) <= _largest_of(values.dtype)).tobytes().count(0))
+
+
+@cache
+def _largest_of(dtype: np.dtype) -> float:
+    return largest(np.finfo(dtype))
 
 
 def largest(kind: Any) -> float:

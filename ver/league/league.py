@@ -171,10 +171,8 @@ class League:
             for number in range(policies)
         ]
         space = self.arena.table.action_space
-        if self._evolve.every:
-            self.evolution = Evolution.begin(self.run_directory, config.ppo, space, policies)
-        else:
-            self.evolution = Evolution.anew(self.run_directory, config.ppo, space, policies)
+        begin = Evolution.begin if self._evolve.every else Evolution.anew
+        self.evolution = begin(self.run_directory, config.ppo, space, policies)
         for trainer, genome in zip(self.trainers, self.evolution.genomes, strict=True):
             trainer.apply(genome)
 

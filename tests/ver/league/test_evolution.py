@@ -28,7 +28,6 @@ def test_the_worst_takes_over_from_the_best_and_all_is_kept(tmp_path):
         for name in ("learning_rate", "entropy"):
             power = getattr(own, name) / getattr(best, name)
             assert 1.2**-29 <= power <= 1.2**29
-    assert Evolution.anew(tmp_path, PPOConfig(), CHOICE, 3).rounds == 0
     again = Evolution.begin(tmp_path, PPOConfig(), CHOICE, 3)
     assert (again.genomes, again.rounds) == (evolution.genomes, 29)
     assert again.history[0]["parents"] == parents
@@ -75,6 +74,17 @@ def test_a_league_evolves_while_it_trains(tmp_path):
         assert trainer.genome == league.evolution.genomes[number]
         kept = load_policy(tmp_path / f"policy_{number}" / "policy.safetensors").config["ppo"]
         assert kept["learning_rate"] == trainer.genome.learning_rate
+
+
+def test_a_former_evolution_has_no_effect_where_none_is_asked_for(tmp_path):
+    evolution = Evolution.begin(tmp_path, PPOConfig(), CHOICE, 2)
+    evolution.genomes = [Genome(0.5, 0.5, 0.5)] * 2
+    evolution.save()
+    for every, rate in ((0, 0.125), (100, 0.5)):
+        league = quick_league(
+            tmp_path, "ppo.learning_rate=0.125", evolve=EvolutionConfig(every=every)
+        )
+        assert [each.config.ppo.learning_rate for each in league.trainers] == [rate] * 2
 
 
 def test_what_was_handed_over_before_a_kill_is_taken_over_after_it(tmp_path):

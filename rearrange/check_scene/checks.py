@@ -18,7 +18,7 @@ from rearrange.scenes.spec import Door, Part
 from rearrange.sim.apartment_model import ApartmentModel
 from rearrange.tasks import default_config
 from rearrange.tasks.fitness import can_stand_near
-from rearrange.tasks.sampling import HEADROOM, Scene
+from rearrange.tasks.sampling import Scene, fits
 
 LEAST_FLOOR = 1.0  # [m2] on which the robot can stand, without which a home is of no use
 WORTH_A_WORD = 0.2  # [m2] of free floor that the robot cannot get to
@@ -124,15 +124,10 @@ class Checks:
         if not HEIGHTS[0] <= height <= HEIGHTS[1]:
             high = f"{height:.2f} m high, and arms work from {HEIGHTS[0]} to {HEIGHTS[1]} m"
             self._remark(f"{at}: it is {high}", x, y)
-        fitting = [
-            kind.title
-            for kind in dict.fromkeys(self.world.scene.objects)
-            if 2 * kind.half_height + HEADROOM <= place.clearance
-            and kind.footprint_radius <= min(place.half_extents)
-        ]
+        fitting = any(fits(kind, place) for kind in self.world.scene.objects)
         if not fitting:
             self._remark(f"{at}: no object fits ({_free(place.clearance)})", x, y)
-        return bool(reached.any() and fitting)
+        return bool(reached.any()) and fitting
 
     def _part(self, part: Part) -> None:
         """Whether one can stand before it, and it has room to open."""

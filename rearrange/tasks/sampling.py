@@ -16,6 +16,7 @@ from rearrange.navigation import OccupancyGrid, load_layout
 from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment import Apartment, Receptacle
 from rearrange.scenes.compile import REST_DEPTH
+from rearrange.scenes.objects import ObjectKind
 from rearrange.scenes.registry import (
     DEFAULT_HOMES,
     VARIATION_COUNT,
@@ -140,15 +141,13 @@ class Scene:
             names = ", ".join(self.apartment.receptacles)
             raise UserError(f"there is no receptacle '{receptacle}': choose one of {names}")
         radius = kind.footprint_radius
-        if 2 * kind.half_height + HEADROOM > surface.clearance:
+        if not fits(kind, surface):
             return None
         x0, y0, z = surface.position
         shift_x, shift_y = self._drawn_out(surface)
         x0, y0 = x0 + shift_x, y0 + shift_y
         share = part.central_share if part is not None else 1.0
-        half_x, half_y = (
-            min(max(half - radius, 0.0), share * half) for half in surface.half_extents
-        )
+        half_x, half_y = (min(half - radius, share * half) for half in surface.half_extents)
         c, s = math.cos(surface.yaw), math.sin(surface.yaw)
         others = [
             (x, y, radius + r + gap) for x, y, r, height in self.places if abs(z - height) <= 0.3
@@ -193,6 +192,12 @@ class Scene:
             target_joint=target_joint,
             seed=int(rng.integers(2**31)),
         )
+
+
+def fits(kind: ObjectKind, surface: Receptacle) -> bool:
+    """Whether there is room for an object on an empty surface, and above it."""
+    high = 2 * kind.half_height + HEADROOM
+    return high <= surface.clearance and kind.footprint_radius <= min(surface.half_extents)
 
 
 def source_of(split: str, homes: str = DEFAULT_HOMES) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rearrange.errors import UserError
 from rearrange.robot.files.shapes import Piece
 from rearrange.robot.kinematics import link_frames
 from rearrange.robot.planning import Disc, PlanningModel
@@ -163,7 +164,11 @@ def random_postures(robot: RobotSpec, count: int, seed: int = 0) -> np.ndarray:
 
 
 def _first_wary(robot: RobotSpec, model: PlanningModel, body: OwnBody) -> int:
-    """The first link after those that are always at the body."""
+    """The first link after those that are always at the body.
+
+    Raises:
+        UserError: They are all of them.
+    """
     frames = model.spheres[:, 0]
     farthest = np.full(len(robot.joints) + 2, -math.inf)
     for joints in random_postures(robot, SAMPLES):
@@ -173,7 +178,13 @@ def _first_wary(robot: RobotSpec, model: PlanningModel, body: OwnBody) -> int:
             if len(of_link):
                 farthest[link] = max(farthest[link], float(of_link.min()))
     near = [link for link, gap in enumerate(farthest) if math.isfinite(gap) and gap < TOUCHES]
-    return max(near) + 1 if near else 0
+    first = max(near) + 1 if near else 0
+    if not (frames >= first).any():
+        raise UserError(
+            f"robot {robot.name}: nothing of the arm leaves the box around what is rigid with its base, in "
+            f"{SAMPLES} postures within the limits: planners need a hand that gets away from the body"
+        )
+    return first
 
 
 def _shoulder(robot: RobotSpec) -> tuple[tuple[float, float, float], float]:

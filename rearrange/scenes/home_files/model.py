@@ -181,6 +181,12 @@ def _find_floor(found: FileModel, name: str) -> float:
     ]
     found.floor.update(planes)
     if not name:
+        heights = sorted({round(float(data.geom_xpos[plane, 2]), 3) for plane in planes})
+        if len(heights) > 1:
+            found.notes.faults.append(
+                f"floor: the model has planes {heights[0]:g} and {heights[-1]:g} m high: name the one on which "
+                "the robot stands"
+            )
         return float(data.geom_xpos[planes[0], 2]) if planes else 0.0
     geom, site = found.find(OBJ.mjOBJ_GEOM, name), found.find(OBJ.mjOBJ_SITE, name)
     if geom >= 0:

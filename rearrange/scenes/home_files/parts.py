@@ -189,9 +189,10 @@ def _handle(source: FileModel, name: str, words: PartWords) -> tuple[int, np.nda
         )
         return -1, None
     for marked, part in source.part_of.items():  # the geom in which the site is
-        points = cloud(model, data, marked)
-        if part == name and source.collides(marked) and _holds(points, data.site_xpos[site]):
-            return marked, points
+        if part == name and source.collides(marked):
+            points, turned = cloud(model, data, marked), data.geom_xmat[marked].reshape(3, 3)
+            if _holds(points @ turned, data.site_xpos[site] @ turned):  # in the geom's own frame
+                return marked, points
     half = np.maximum(model.site_size[site], 0.005)
     if model.site_type[site] == int(mujoco.mjtGeom.mjGEOM_SPHERE):
         half = np.full(3, half[0])

@@ -49,6 +49,20 @@ def test_scenes_come_from_the_layouts_of_their_split(split):
     assert len(set(layouts)) > 5
 
 
+def test_what_is_wider_than_a_surface_finds_no_place_there(scenes):
+    scene = scenes[0]
+    scene.places.clear()
+    name, rng = scene.spec.open_receptacles[0], np.random.default_rng(0)
+    surface, radius = scene.apartment.receptacles[name], kind_of(0).footprint_radius
+    receptacles = scene.apartment.receptacles
+    for width, found in ((radius + 1e-6, True), (radius - 1e-6, False)):
+        receptacles[name] = dataclasses.replace(surface, half_extents=(0.5, width))
+        try:
+            assert (scene.find_place(0, name, 0.02, rng) is not None) == found
+        finally:
+            receptacles[name] = surface
+
+
 def test_all_variations_are_drawn(monkeypatch):
     monkeypatch.setattr(sampling, "VARIATION_COUNT", 3)
     rng = np.random.default_rng(0)

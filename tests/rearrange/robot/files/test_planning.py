@@ -6,7 +6,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rearrange.robot.files.planning import clearances, own_body, place, random_postures
+from rearrange.errors import UserError
+from rearrange.robot.files.planning import (
+    OwnBody,
+    clearances,
+    model_of,
+    own_body,
+    place,
+    random_postures,
+)
 from rearrange.robot.files.shapes import Piece
 from rearrange.robot.joint import Joint
 
@@ -37,6 +45,13 @@ def test_distances_from_a_body():
     body = own_body([trunk], 0.25, 0.3)
     points = np.array([[0.3, 0.0, 0.7], [0.35, 0.0, 0.1], [0.0, 0.0, 0.6]])
     assert body.clearance(points) == pytest.approx([0.2, 0.1, -0.1])
+
+
+def test_a_hand_that_never_leaves_the_body_is_told(heron):
+    around = OwnBody(0.3, 0.3, np.full(3, -9.0), np.full(3, 9.0))
+    links = [[]] * (len(heron.spec.joints) + 1)
+    with pytest.raises(UserError, match="heron: nothing of the arm leaves the box"):
+        model_of(heron.spec, links, around, (0.05, 0.02))
 
 
 @pytest.mark.parametrize(

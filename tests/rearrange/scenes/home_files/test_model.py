@@ -18,6 +18,11 @@ MODELS = [
     ('range="0 135"', 'range="-20 135"', r"goes from .* say with closed"),
     ('pos="0.06 0 1.14"', 'pos="0.06 0 0.5"', r"receptacles\.in_cooler: .* fills it"),
     ('pos="0.06 0 1.14"', 'pos="0.06 0 1.3"', r"in_cooler: it is 0\.16 m above what is solid"),
+    (
+        '<geom name="ground"',
+        '<geom type="plane" size="9 9 1"/><geom name="ground"',
+        r"planes 0 and 0\.2 m",
+    ),
 ]
 
 

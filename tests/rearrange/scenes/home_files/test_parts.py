@@ -61,6 +61,19 @@ def test_a_part_may_open_against_its_axis(tmp_path):
     assert home.spec.frame_of(home.spec.make(1, 0), "drawer").yaw == pytest.approx(0.0)
 
 
+def test_a_handle_before_a_turned_panel_is_not_the_panel(tmp_path):
+    pull = '<geom name="pull" class="steel" size="0.0175 0.14 0.02" pos="0.3175 0 0.80"/>'
+    assert pull in FURNITURE
+    ahead = FURNITURE.replace(pull, '<site name="pull" pos="0.34 0 0.80" size="0.01"/>')
+    turned = ahead.replace('pos="-2.2 -1.0 0.2"', 'pos="-1.6 -1.0 0.2" euler="0 0 40"')
+    handles = [
+        read_home(write_home(tmp_path / name, name, furniture=each).resolve()).spec.part("drawer")
+        for name, each in (("straight", ahead), ("askew", turned))
+    ]
+    assert handles[0].handle == pytest.approx(handles[1].handle)
+    assert handles[0].handle[0] > 0.3
+
+
 def test_parts_may_be_called_as_pieces_of_homes(tmp_path):
     words = WORDS.replace("  drawer: {", "  looks: {").replace("  cooler: {", "  looks_frame: {")
     with known_home(tmp_path, "odd_names", words=words) as path:

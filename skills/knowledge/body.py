@@ -60,6 +60,11 @@ class Body:
         """Steps since the episode began."""
         return self._world.elapsed_steps
 
+    @property
+    def episode(self) -> object:
+        """The running episode, to tell it from another; nothing of it is to be read."""
+        return self._world.episode
+
     def depth(self, size: int) -> np.ndarray:
         """Head camera's depth along its optical axis [size, size], m; a fresh array."""
         return self._world.simulator.render_depth(size)[0]

@@ -88,6 +88,12 @@ FACTS: tuple[Fact, ...] = (
     ),
     Fact("steps of the episode", "Body.steps", ("sense-plan-act",), "its clock"),
     Fact(
+        "that another episode runs",
+        "Body.episode",
+        ("sense-plan-act",),
+        "it is put into another home. Nothing of the episode is read",
+    ),
+    Fact(
         "depth image",
         "Body.depth",
         ("sense-plan-act",),

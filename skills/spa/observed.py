@@ -23,11 +23,11 @@ class Observed:
     def __init__(self, world: RearrangeEnv) -> None:
         """Take the present base pose as the origin."""
         self._world, self._body = world, Body(world)
-        self._start = self._body.base_pose
+        self._start, self._episode = self._body.base_pose, self._body.episode
 
     def is_of(self, world: RearrangeEnv) -> bool:
-        """Whether this looks at that world."""
-        return self._world is world
+        """Whether this looks at that world, in the episode in which it was made."""
+        return self._world is world and self._body.episode is self._episode
 
     @property
     def steps(self) -> int:

@@ -23,6 +23,7 @@ UNKNOWN_RADIUS, UNKNOWN_HALF = 0.05, 0.06  # [m], of a load of which nothing is 
 
 def place(robot: Robot, goal: np.ndarray) -> Actions:
     """Put what is held with its centre at the goal [3] and bring the empty hand back to rest."""
+    known = robot.load
     for attempt in range(ATTEMPTS):
         if not robot.holding:
             break
@@ -37,6 +38,7 @@ def place(robot: Robot, goal: np.ndarray) -> Actions:
         return (yield from robot.fold())
     robot.failure = robot.failure or "place: nothing held"
     yield from robot.fold()
+    robot.load = known  # what was measured may be put down by others, who take something else
     return False
 
 

@@ -94,6 +94,8 @@ class Senses:
             self.seen, self.load, self.models, self.opened = VoxelMap(), None, {}, {}
             self._frames: deque[np.ndarray] = deque(maxlen=FOCUS_FRAMES)
             self.focus = np.full(3, np.inf)
+        if not self.holding:
+            self.load = None  # it was lost, or others have put it down
         focus = self.observed.to_start_frame(position)
         if np.abs(focus - self.focus).max() > 0.02:
             self._frames.clear()

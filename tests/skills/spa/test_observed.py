@@ -11,7 +11,7 @@ def test_odometry_is_relative_to_the_start():
     state = SimpleNamespace(
         base_pose=start.copy(), arm_joints=np.zeros((1, 7)), held_object=[-1], held_handle=[-1]
     )
-    observed = Observed(SimpleNamespace(state=state, elapsed_steps=0))  # pyright: ignore
+    observed = Observed(SimpleNamespace(state=state, elapsed_steps=0, episode=None))  # pyright: ignore
     np.testing.assert_allclose(observed.base_pose, 0.0, atol=1e-12)
     state.base_pose[0] = (2.0, 2.5, math.pi)
     np.testing.assert_allclose(observed.base_pose, (1.5, 0.0, math.pi / 2), atol=1e-12)

@@ -32,7 +32,10 @@ def guarded(env):
     """A world that shows depth, odometry, joints, whether something is held, its own body, and the clock."""
     state = Guarded(env.state, base_pose=None, arm_joints=None, held_object=None, held_handle=None)
     simulator = Guarded(env.simulator, render_depth=None)
-    return Guarded(env, state=state, simulator=simulator, elapsed_steps=None, robot=None)
+    episode = Guarded(env.episode)  # to tell it from another
+    return Guarded(
+        env, state=state, simulator=simulator, elapsed_steps=None, robot=None, episode=episode
+    )
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ from rearrange.errors import UserError
 
 HEAD = struct.Struct("<cQ")  # what an answer is, and where in its file the pickled part begins
 MADE, REFUSED, FAILED = b"m", b"r", b"f"
+GRACE_S = 5.0  # in which a process that has died ends
 LINE = 64  # bytes of the cache, at which arrays begin
 _RUN = (
     "import sys; sys.path[:] = sys.argv[2:]; from nav.background import serve; serve(sys.argv[1])"
@@ -103,9 +104,13 @@ class Background:
         return pickle.loads(value, buffers=[memory[begin:end] for begin, end in places])
 
     def _death(self) -> str:
-        """Tell how the process ended."""
+        """Tell how the process ended; one that goes on, whose answer came without its file, is ended."""
         assert self._process is not None
-        code = self._process.wait()
+        try:
+            code = self._process.wait(timeout=GRACE_S)
+        except subprocess.TimeoutExpired:
+            self.close()
+            return "sent an answer that could not be opened: are there too many open files?"
         self.close()
         names = {int(number): number.name for number in signal.Signals}
         told = names.get(-code, f"exit status {code}")

@@ -20,6 +20,7 @@ from nav.task import NavTask
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 from rearrange.habitat.process import check_installed
+from rearrange.scenes.registry import DEFAULT_HOMES
 
 READERS: dict[str, Callable[..., tuple[NavEpisode, ...]]] = {
     "pointnav": read_episodes,
@@ -194,7 +195,19 @@ def source_of(
         raise UserError(
             f"dataset={dataset} is played in scenes of files: say sim=habitat or sim=scan"
         )
+    if scenes not in ("", SCENES):
+        raise UserError(
+            f"scenes={scenes} are for sim=scan or sim=habitat: say which, or leave it out"
+        )
     return None
+
+
+def check_homes_play(sim: str, homes: str) -> None:
+    """Raise a UserError where a choice of our buildings has no effect."""
+    if sim != GRID and homes != DEFAULT_HOMES:
+        raise UserError(
+            f"homes={homes} chooses our buildings, sim={sim} plays elsewhere: leave it out"
+        )
 
 
 def scan_files(scenes: str | Path) -> list[Path]:

@@ -159,7 +159,7 @@ class PointNav(NavTask):
                 f"episode '{episode.episode_id}': goals: PointNav needs one, found none"
             )
         if episode.mesh is not None:
-            return Places(np.array([(*episode.goal, episode.mesh.goal_height)]))
+            return Places(np.array([(*episode.goal, episode.mesh.goal_height)]), lone=True)
         return episode.goal
 
     def start(self, i: int, episode: NavEpisode) -> None:

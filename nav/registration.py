@@ -59,8 +59,9 @@ def make_vector(num_envs: int, task: str, **settings: Any) -> NavVectorEnv:
 
 def _files(task: str, own: Any) -> Any:
     """The source of episodes elsewhere than in our buildings."""
-    from nav.episode_files import source_of
+    from nav.episode_files import check_homes_play, source_of
 
+    check_homes_play(own.sim, own.homes)
     return source_of(own.sim, task, own.dataset, own.scenes, own.split)
 
 

@@ -150,7 +150,7 @@ def _on_this(floor: ScanFloor, goal: Point | Places | None) -> Point | Places | 
     """
     if not isinstance(goal, Places):
         return goal
-    if len(goal.points) == 1:
+    if goal.lone:
         found = floor.near(goal.points)
         return None if len(found) == 0 else (float(found[0, 0]), float(found[0, 1]))
     return _those_on_this(floor, goal)

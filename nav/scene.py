@@ -31,9 +31,11 @@ class Places:
 
     Attributes:
         points: World positions [G, 2], m.
+        lone: There is one, a PointNav file's goal: it may lie farther beside the floor than view points.
     """
 
     points: np.ndarray
+    lone: bool = False
 
 
 @dataclass(frozen=True)

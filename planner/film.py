@@ -249,7 +249,7 @@ def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
     """Films one success and one failure, as far as there are any; returns the files.
 
     Raises:
-        RuntimeError: An episode ended otherwise when it was filmed.
+        UserError: An episode ended otherwise when it was filmed.
     """
     found: dict[bool, int] = {}
     takes: list[Take] = []
@@ -273,7 +273,10 @@ def film(name: str, player: Player, output: Path, episodes: int) -> list[Path]:
         with progress(f"{name}: filming episode {index}") as tell:
             again = player.play(index, path, tell)
         if again != takes[index]:
-            raise RuntimeError(f"{name}: episode {index} ended otherwise when it was filmed")
+            path.unlink()
+            raise UserError(
+                f"{name}: episode {index} ended otherwise when it was filmed; please report it"
+            )
         size = path.stat().st_size
         print(f"{path}: episode {index}, {size / 1e6:.1f} MB", flush=True)
         if size > LARGEST:
@@ -312,6 +315,10 @@ def main(arguments: Sequence[str]) -> int:
             raise UserError(f"unknown film '{name}': choose one of {', '.join(names)}")
     if options.gif and GIF_OF not in (options.names or names):
         raise UserError(f"--gif is made of {GIF_OF}: name that, too")
+    if options.gif and not GIF.parent.is_dir():
+        raise UserError(
+            f"--gif writes {short_path(GIF)}, into a checkout, and this is none: leave it out"
+        )
     if options.names and NAVIGATION.keys() >= set(options.names):
         refuse(options, "{option} acts in no film that is named: leave it out", robot="")
     _check_policies(options)

@@ -26,7 +26,7 @@ from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import household_names
 from rearrange.tasks.true_state import BOTH
 from skills.command import run_command, short_path
-from skills.initiation import STARTS
+from skills.initiation import LEAST_STARTS, STARTS
 from skills.jobs import Job, Progress, processors, run_jobs
 from skills.recipe import trained_stages
 from skills.registry import find
@@ -42,10 +42,12 @@ RECORD, TRAIN = "record", "train"  # begin the names of jobs that decide what is
 OWN = {
     "run": "--run",
     "trainer.seed": "--seed",
+    "split": "its recordings, which are of train",
     "starts.paths": "what it records",
     "since": "--rounds",
     "until": "--rounds",
 }
+SYNTAX = ",[]{}"  # of lists in settings
 # Options of recordings, as they are given here
 CALLED = {"--episodes": "--recordings"}
 FOLDERS = (
@@ -90,7 +92,13 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     at_most = len(options.skills) + len(household_names())
     check_counts(options, "recordings", "episodes", "chain_episodes", "starts", "jobs")
     options.jobs = options.jobs or min(at_most, max(1, len(processors())))
+    if options.starts < LEAST_STARTS:
+        raise UserError(f"--starts must be at least {LEAST_STARTS}, found {options.starts}")
     options.run = options.run or Path("runs") / "household" / f"seed_{options.seed}"
+    if set(str(options.run)) & set(SYNTAX):
+        raise UserError(
+            f"--run {options.run}: its path becomes a setting of trainings: choose one without any of {SYNTAX}"
+        )
     for word in options.overrides:
         key = word.partition("=")[0]
         for name, by in OWN.items():

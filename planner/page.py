@@ -219,7 +219,8 @@ def _timelines(result: dict[str, Any], longest: int) -> str:
     axis = f'<div class="row"><span>steps (seconds)</span><div class="axis">{axis}</div></div>'
     return (
         f"<h3>Episodes</h3><p>{keys}<span class='key' style='background:{charts.FAULT}'></span>"
-        f"a fault</p>{axis}{''.join(rows[:TIMELINES])}{folded}"
+        f"a fault</p><p class='muted'>Skills alone: what the robot does between them, backing off, looking and "
+        f"standing at the end, is left out.</p>{axis}{''.join(rows[:TIMELINES])}{folded}"
     )
 
 
@@ -282,6 +283,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parser.parse_args(arguments)
     output = options.output or options.results[0].with_name("report.html")
+    if output.resolve() in [path.resolve() for path in options.results]:
+        raise UserError(f"--output {output} is one of the results: choose another file")
     write_whole(output, page([read_result(path) for path in options.results]))
     print(f"page: {short_path(output)}", file=sys.stderr)
     return 0

@@ -110,6 +110,11 @@ def parse(arguments: Sequence[str]) -> Any:
     if options.sim == SCAN and options.skill not in NAVIGATION_NAMES:
         raise UserError(f"--sim {SCAN} is for {', '.join(NAVIGATION_NAMES)}: leave it out")
     if options.sim not in (HABITAT, SCAN) or options.skill not in NAVIGATION_NAMES:
+        refuse(
+            options,
+            f"{{option}} is for navigation with --sim {SCAN} or {HABITAT}: say that, too",
+            scenes=SCENES,
+        )
         options.scenes = ""
     options.lab_dataset = ""
     if options.skill not in NAVIGATION_NAMES and options.dataset not in (None, SAMPLED):

@@ -39,7 +39,9 @@ def main(arguments: Sequence[str]) -> int:
         env.reset(seed=options.seed * SEED_STRIDE + index)
         episodes.append(replace(env.episode, episode_id=str(index)))
     buildings = [load_building(name) for name in sorted({each.building for each in episodes})]
-    scenes, path = export(options.data, options.homes, options.split, buildings, episodes)
+    scenes, path = export(
+        options.data, Path(options.homes).stem, options.split, buildings, episodes
+    )
     print(f"{len(buildings)} scenes in {scenes}, {len(episodes)} episodes in {path}")
     print(
         f"python -m skills.eval pointnav --actions mean --sim habitat --dataset {path} --scenes {scenes}"

@@ -23,6 +23,7 @@ from nav.episode_files import (
     READERS,
     SCENES,
     EpisodeSource,
+    check_homes_play,
     episode_files,
     load_episodes,
     source_of,
@@ -113,9 +114,8 @@ class NavEnvironments(Environments):
         cls.check_numbers(settings.task)
         chosen: str = split or settings.split
         names = building_names(settings.homes, chosen)
-        # A policy that was trained in our buildings names no folder of scenes
-        elsewhere = {"scenes": SCENES} if settings.sim == GRID else {}
-        made = cls.of_settings(settings, split=chosen, **elsewhere)
+        check_homes_play(settings.sim, settings.homes)
+        made = cls.of_settings(settings, split=chosen)
         cls._check_sharing(settings, names, made.files())
         return made
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from nav.agent import ACTION_NAMES
+from nav.agent import ACTION_NAMES, CPU
 from nav.env import NavEnv, NavVectorEnv
 from nav.episode import NavEpisode
 from nav.worlds import AgentWorlds
@@ -193,8 +193,8 @@ class AgentEye:
         Raises:
             UserError: They are in one of Habitat's scenes.
         """
-        if not isinstance(env.worlds, AgentWorlds):
-            raise UserError("only agents in our own buildings can be watched: leave dataset= out")
+        if env._worlds.files is not None:
+            raise UserError("only agents in our own buildings can be watched: leave sim= out")
         self._runs, self._cameras = env._worlds, dict[int, AgentWorlds]()
 
     def look(self, size: int | None = None, i: int = 0) -> Sight:
@@ -235,7 +235,7 @@ class AgentEye:
         worlds, config = self._runs.worlds, self._runs.worlds.config
         size = size or config.camera_size
         if size not in self._cameras:
-            changed = replace(config, camera_size=size, goal_mask=False, segmenter="")
+            changed = replace(config, camera_size=size, goal_mask=False, segmenter="", draw_on=CPU)
             self._cameras[size] = AgentWorlds(1, changed)
         camera = self._cameras[size]
         x, y, yaw = worlds.poses[i].tolist()

@@ -13,6 +13,12 @@ it afterwards.
 `python -m skills.initiation pick` makes the one of a policy and writes it beside that.
 """
 
-from skills.initiation.network import STARTS, InitiationSet, initiation_path, load_initiation
+from skills.initiation.network import (
+    LEAST_STARTS,
+    STARTS,
+    InitiationSet,
+    initiation_path,
+    load_initiation,
+)
 
-__all__ = ["STARTS", "InitiationSet", "initiation_path", "load_initiation"]
+__all__ = ["LEAST_STARTS", "STARTS", "InitiationSet", "initiation_path", "load_initiation"]

@@ -26,7 +26,7 @@ from rearrange.scenes.registry import DEFAULT_HOMES, HOMES
 from rearrange.threads import processors
 from skills.command import Slowly, run_command, short_path
 from skills.initiation.fitting import area_under_curve, fit_chances, fit_values
-from skills.initiation.network import STARTS, InitiationSet, save_initiation
+from skills.initiation.network import LEAST_STARTS, STARTS, InitiationSet, save_initiation
 from skills.initiation.starts import PortionPlayer, Start
 from skills.learned import check_metadata
 from skills.provenance import made, write_result
@@ -35,7 +35,6 @@ from skills.settings import CHECKPOINTS
 from skills.workers import play_in_workers
 from ver import read_metadata
 
-LEAST_STARTS = 100
 PLAYED_SHARE = 20  # one start for so many is played
 PORTION = 50  # starts that a worker makes at once
 BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # of chances, in which it is counted how starts ended

@@ -18,6 +18,7 @@ FORMAT = "initiation-1"
 SUFFIX = ".initiation"
 HIDDEN = 256
 STARTS = 6000  # from which one is learned, where nothing else is said
+LEAST_STARTS = 100
 
 
 class InitiationSet(nn.Module):

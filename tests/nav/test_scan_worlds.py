@@ -58,7 +58,7 @@ def test_a_building_of_ours_looks_and_measures_the_same_as_a_file(folder):
     scenes, path = export(folder, "floors", "val", [load_building(BUILDING)], episodes)
     scan, grid = ScanWorlds(1, AGENT), AgentWorlds(1, AGENT)
     for mine, theirs in zip(episodes, read_episodes(path, scenes), strict=True):
-        goal = Places(np.array([(*theirs.goal, 0.0)]))
+        goal = Places(np.array([(*theirs.goal, 0.0)]), lone=True)
         geodesic, straight = scan.lengths(0, theirs, goal)
         assert geodesic == pytest.approx(mine.geodesic_distance, rel=0.03)
         assert straight == pytest.approx(math.dist(mine.start[:2], mine.goal), abs=0.06)
@@ -129,7 +129,7 @@ def test_only_goals_of_the_same_storey_are_reached(folder):
     path = write(folder / "house.glb", two_storeys())
     worlds = ScanWorlds(1, AGENT)
     episode = in_scene(path, (1.0, 3.0, 0.0), (8.0, 3.0))
-    near, far = (Places(np.array([(8.0, 3.0, z)])) for z in (0.0, UPSTAIRS))
+    near, far = (Places(np.array([(8.0, 3.0, z)]), lone=True) for z in (0.0, UPSTAIRS))
     assert worlds.lengths(0, episode, near) == pytest.approx((7.0, 7.0), rel=0.01)
     assert worlds.lengths(0, episode, far) == (math.inf, math.inf)
 
@@ -219,6 +219,13 @@ def test_view_points_of_a_file_are_goals(hall_file):
     assert sum(isinstance(key, Places) for key in fields) == 1  # others have played there
     worlds.lengths(0, episode, goal)  # nothing is worked out again
     assert worlds.scene(0).fields == fields
+
+
+def test_a_single_view_point_may_not_lie_as_far_beside_the_floor_as_a_goal(hall_file):
+    worlds = ScanWorlds(1, AGENT)
+    episode, beside = in_scene(hall_file, (2.0, 2.0, 0.0)), np.array([(-0.5, 2.0, 0.0)])
+    assert worlds.lengths(0, episode, Places(beside)) == (math.inf, math.inf)
+    assert worlds.lengths(0, episode, Places(beside, lone=True))[0] < 2.0
 
 
 def test_what_scans_cannot_do_is_said():

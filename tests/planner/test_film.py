@@ -71,8 +71,9 @@ def test_the_gif_is_made_only_where_it_is_asked_for(tmp_path, monkeypatch):
 
 def test_a_film_must_show_what_was_played(tmp_path):
     player = FakePlayer([WON, LOST], [WON, WON])
-    with pytest.raises(RuntimeError, match="episode 1 ended otherwise when it was filmed"):
+    with pytest.raises(UserError, match="episode 1 ended otherwise when it was filmed"):
         film.film("pick", player, tmp_path, 2)
+    assert [path.name for path in tmp_path.iterdir()] == ["pick_success.mp4"]
 
 
 def test_films_too_large_are_told(tmp_path, capsys, monkeypatch):

@@ -149,6 +149,9 @@ def test_settings_go_to_every_training():
         (["--episodes", "0"], "--episodes must be at least 1, found 0"),
         (["--recordings", "0"], "--recordings must be at least 1"),
         (["--jobs", "0"], "--jobs must be at least 1, found 0"),
+        (["--starts", "50"], "--starts must be at least 100, found 50"),
+        (["split=val"], "split=val: split of every training is said by its recordings"),
+        (["--run", "a,b"], "--run a,b: its path becomes a setting of trainings"),
     ],
 )
 def test_what_makes_no_sense_is_told(arguments, message):
@@ -180,7 +183,7 @@ def test_homes_and_robot_of_the_trainings_are_those_of_all_jobs():
     [
         (["--seed", "2"], "--seed"),
         pytest.param(["--recordings", "7"], "--recordings", marks=pytest.mark.slow),
-        (["trainer.total_steps=64", "split=val"], "trainer.total_steps, split"),
+        (["trainer.total_steps=64", "camera_size=32"], "trainer.total_steps, camera_size"),
     ],
 )
 def test_a_folder_of_other_settings_is_refused(tmp_path, monkeypatch, more, others):

@@ -164,6 +164,14 @@ def test_what_is_no_result_is_refused(tmp_path, content, complaint):
         page.main([str(path)])
 
 
+def test_a_page_does_not_replace_what_it_is_made_of(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text("{}")
+    with pytest.raises(UserError, match="is one of the results: choose another file"):
+        page.main([str(path), "--output", str(path)])
+    assert path.read_text() == "{}"
+
+
 def test_all_timelines_of_a_page_have_one_scale(result):
     longer = [record | {"steps": 2 * record["steps"]} for record in result["records"]]
     alone, both = page.page([result]), page.page([result, result | {"records": longer}])

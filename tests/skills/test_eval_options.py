@@ -21,6 +21,7 @@ def test_counts_must_be_positive(arguments):
         (["camera_size=32"], "as task.KEY=VALUE"),
         (["task.max_step=3"], "task.max_steps"),
         (["task.max_steps=3", "--policy", "frontier"], "is for navigation tasks"),
+        (["--scenes", "scans"], "--scenes is for navigation with --sim scan or habitat"),
     ],
 )
 def test_changes_that_make_no_sense_are_refused(arguments, message):

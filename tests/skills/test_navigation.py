@@ -151,6 +151,10 @@ def test_senseless_settings_are_refused_in_one_line():
         make_environments(train.load_settings("pointnav", ["task.success_distance=0"]))
     with pytest.raises(UserError, match=r"homes must be one of classic, generated, .*, not"):
         make_environments(train.load_settings("flee", ["homes=moon"]))
+    with pytest.raises(UserError, match=r"scenes=scans are for sim=scan or sim=habitat: say which"):
+        make_environments(train.load_settings("pointnav", ["scenes=scans"]))
+    with pytest.raises(UserError, match=r"homes=classic chooses our buildings, sim=scan plays"):
+        make_environments(train.load_settings("pointnav", ["sim=scan", "homes=classic"]))
     with pytest.raises(VerUserError, match=r"unknown key 'task.speed'.*task.success_reward"):
         train.load_settings("pointnav", ["task.speed=2"])
     with pytest.raises(

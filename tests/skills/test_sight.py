@@ -1,6 +1,16 @@
-import numpy as np
+from types import SimpleNamespace
 
-from skills.sight import ROOM, Sight
+import numpy as np
+import pytest
+
+from rearrange.errors import UserError
+from skills.sight import ROOM, AgentEye, Sight
+
+
+def test_agents_in_scenes_of_files_cannot_be_watched():
+    env = SimpleNamespace(_worlds=SimpleNamespace(files=object()))
+    with pytest.raises(UserError, match="only agents in our own buildings can be watched"):
+        AgentEye(env)  # pyright: ignore
 
 
 def test_a_sight_is_the_same_after_its_way_through_bytes():

@@ -313,12 +313,8 @@ def main(arguments: Sequence[str]) -> int:
     for name in options.names:
         if name not in names:
             raise UserError(f"unknown film '{name}': choose one of {', '.join(names)}")
-    if options.gif and GIF_OF not in (options.names or names):
-        raise UserError(f"--gif is made of {GIF_OF}: name that, too")
-    if options.gif and not GIF.parent.is_dir():
-        raise UserError(
-            f"--gif writes {short_path(GIF)}, into a checkout, and this is none: leave it out"
-        )
+    if options.gif:
+        _check_gif(options.names or names)
     if options.names and NAVIGATION.keys() >= set(options.names):
         refuse(options, "{option} acts in no film that is named: leave it out", robot="")
     _check_policies(options)
@@ -348,6 +344,16 @@ def main(arguments: Sequence[str]) -> int:
             write_gif(success, GIF)
             print(f"{short_path(GIF)}: {GIF.stat().st_size / 1e6:.1f} MB", flush=True)
     return 2 if options.names and left_out else 0
+
+
+def _check_gif(names: Sequence[str]) -> None:
+    """Raise a UserError where the GIF of the docs cannot be made."""
+    if GIF_OF not in names:
+        raise UserError(f"--gif is made of {GIF_OF}: name that, too")
+    if not GIF.parent.is_dir():
+        raise UserError(
+            f"--gif writes {short_path(GIF)}, into a checkout, and this is none: leave it out"
+        )
 
 
 def _check_policies(options: Namespace) -> None:

@@ -61,8 +61,7 @@ EXPERIMENT = Experiment(
         NO_LARGE_ENCODER,
         "The paper leaves the width open and compares none: 64, 32 and 16 channels in the first stage, "
         "and what is claimed of them, are ours.",
-        "2 million steps instead of 2,500 million, 64 agents instead of 1,024.",
-        "Rollouts of 128 steps instead of 32.",
+        "10 million steps instead of 2,500 million, 64 agents instead of 1,024.",
         BATCHES,
     ),
     not_measured=(

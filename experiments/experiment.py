@@ -70,7 +70,7 @@ OF_BPS = (
 )
 SMALL_NETWORK = "A small convolutional network, where the paper has SE-ResNet9."
 EIGHT_GPUS = "The paper's N counts the agents of eight GPUs together."
-BATCHES = "Mini-batches of 4,096 steps: the learning rate is scaled by 4."
+BATCHES = "Mini-batches of 1,024 steps: the learning rate is scaled by 2."
 NO_LARGE_ENCODER = (
     "Our ResNet18 has fewer multiplications than SE-ResNet9 (45 and 64 million an image): it is no large "
     "encoder as the paper's ResNet50 at 128x128 is, and what the paper says of that is not tested."

@@ -24,7 +24,7 @@ from rearrange.command_line import OneLineParser, check_counts, output_file, out
 from rearrange.errors import UserError
 from skills.command import run_command, short_path
 from skills.jobs import Job, Progress, check_same_trainings, run_jobs
-from skills.navigation import NAVIGATION_NAMES
+from skills.navigation import navigation_names
 from skills.provenance import made, write_result
 from skills.recipe import BUDGETS, QUICK, Bar
 from skills.registry import skill_names
@@ -52,7 +52,7 @@ class Reached:
 
 def bars(budget: str) -> dict[str, Bar]:
     """Bars of a budget, by what is trained."""
-    names = (*skill_names(), *NAVIGATION_NAMES)
+    names = (*skill_names(), *navigation_names())
     every = [(name, bar) for name in names for bar in load_settings(name).bars]
     return {name: bar for name, bar in every if bar.budget == budget}
 

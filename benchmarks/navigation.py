@@ -26,7 +26,7 @@ from nav.table import TASKS
 from rearrange.command_line import OneLineParser, output_file
 from rearrange.threads import processors
 from skills.command import run_command
-from skills.navigation import NAVIGATION_NAMES, NavEnvironments
+from skills.navigation import NavEnvironments, navigation_names
 from skills.provenance import made, write_result
 from skills.train import load_settings
 from ver import Trainer
@@ -148,8 +148,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     options = parser.parse_args(arguments)
     options.systems = options.systems.split(",")
-    if options.task not in NAVIGATION_NAMES:
-        parser.error(f"unknown task '{options.task}': choose one of {', '.join(NAVIGATION_NAMES)}")
+    if options.task not in navigation_names():
+        parser.error(
+            f"unknown task '{options.task}': choose one of {', '.join(navigation_names())}"
+        )
     for name in set(options.systems) - {*SYSTEMS}:
         parser.error(f"--systems: unknown '{name}': choose from {', '.join(SYSTEMS)}")
     if options.seconds <= 0 or options.repeats < 1:

@@ -32,7 +32,7 @@ from benchmarks.waiting import MOST_WAIT_S, TimedEnvironments, WaitingEnvironmen
 from rearrange.command_line import OneLineParser, output_file
 from rearrange.threads import processors
 from skills.command import run_command
-from skills.navigation import NAVIGATION_NAMES
+from skills.navigation import navigation_names
 from skills.provenance import made, write_result
 from skills.registry import skill_names
 from skills.settings import make_environments
@@ -149,7 +149,7 @@ def skill_case(
         "seed": str(seed),
     }
     if where is None:
-        where = FEW_BUILDINGS if skill in NAVIGATION_NAMES else FEW_APARTMENTS
+        where = FEW_BUILDINGS if skill in navigation_names() else FEW_APARTMENTS
     words = [f"{key}={value}" for key, value in settings.items()]
     alone = ("collect.num_inference_workers=1",) if system in ALONE else ()
     overrides = [*where, *(f"trainer.{word}" for word in (*words, *changes)), *given]
@@ -310,7 +310,7 @@ def main(arguments: Sequence[str]) -> int:
     options.systems = options.systems.split(",")
     for kind, given, valid in (
         ("system", options.systems, system_names()),
-        ("skill", [options.skill], (*skill_names(), *NAVIGATION_NAMES)),
+        ("skill", [options.skill], (*skill_names(), *navigation_names())),
     ):
         for name in given:
             if name not in valid:

@@ -21,7 +21,7 @@ from rearrange.command_line import OneLineParser, check_counts, output_file
 from rearrange.errors import UserError
 from rearrange.threads import cores
 from skills.command import run_command
-from skills.navigation import NAVIGATION_NAMES
+from skills.navigation import navigation_names
 from skills.provenance import made, write_result
 from skills.registry import skill_names
 from skills.settings import make_environments
@@ -127,7 +127,7 @@ def parse(arguments: Sequence[str]) -> Any:
     check_counts(options, "worlds", "blocks")
     options.tasks = options.tasks.split(",")
     for task in options.tasks:
-        if task not in (*skill_names(), *NAVIGATION_NAMES):
+        if task not in (*skill_names(), *navigation_names()):
             raise UserError(f"--tasks: unknown '{task}'")
     try:
         options.threads = [int(word) for word in options.threads.split(",")]

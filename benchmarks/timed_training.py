@@ -19,7 +19,7 @@ import numpy as np
 from rearrange.command_line import OneLineParser, check_counts, output_file
 from skills import eval as judging
 from skills.command import run_command
-from skills.navigation import NAVIGATION_NAMES
+from skills.navigation import navigation_names
 from skills.provenance import made, write_result
 from skills.registry import skill_names
 from skills.settings import make_environments
@@ -127,7 +127,7 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--json", type=output_file, metavar="PATH", help="write the result here")
     parser.add_argument("--settings", nargs="*", default=[], metavar="key=value", help="to change")
     options = parser.parse_args(arguments)
-    names = (*skill_names(), *NAVIGATION_NAMES)
+    names = (*skill_names(), *navigation_names())
     if options.task not in names:
         raise UserError(f"unknown task '{options.task}': choose one of {', '.join(names)}")
     check_counts(options, "episodes")

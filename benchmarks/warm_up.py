@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.systems import skill_case
 from rearrange.command_line import OneLineParser
 from skills.command import run_command
-from skills.navigation import NAVIGATION_NAMES
+from skills.navigation import navigation_names
 from skills.registry import skill_names
 
 STEPS = 20
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = OneLineParser(prog="benchmarks.warm_up", description=__doc__)
     parser.add_argument("tasks", nargs="+", metavar="TASK", help="a skill or a navigation task")
     options = parser.parse_args(arguments)
-    names = (*skill_names(), *NAVIGATION_NAMES)
+    names = (*skill_names(), *navigation_names())
     for task in options.tasks:
         if task not in names:
             parser.error(f"unknown task '{task}': choose one of {', '.join(names)}")

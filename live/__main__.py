@@ -24,7 +24,7 @@ from rearrange.errors import UserError
 from rearrange.scenes.registry import check_split
 from rearrange.tasks import household_names
 from skills.command import run_command, short_path
-from skills.navigation import NAVIGATION_NAMES
+from skills.navigation import navigation_names
 from skills.registry import skill_names
 
 PLANNERS = ("policy", "oracle")  # who follow plans in chores
@@ -39,7 +39,7 @@ def parse(arguments: Sequence[str]) -> Any:
     parser = OneLineParser(prog="live", description=__doc__)
     parser.add_argument(
         "task", nargs="?", default="",
-        help=f"a skill, or one of {', '.join((*household_names(), *NAVIGATION_NAMES))}",
+        help=f"a skill, or one of {', '.join((*household_names(), *navigation_names()))}",
     )  # fmt: skip
     parser.add_argument("--agent", choices=AGENTS, default="policy", help="who acts (policy)")
     parser.add_argument(
@@ -80,7 +80,7 @@ def _check(options: Any) -> None:
     if sum(map(bool, (options.task, options.replay, options.watch))) != 1:
         raise UserError("give one of: TASK, --replay RESULT, --watch RUN")
     check_split(options.split)
-    names = (*household_names(), *NAVIGATION_NAMES, *skill_names())
+    names = (*household_names(), *navigation_names(), *skill_names())
     if options.task and options.task not in names:
         raise UserError(f"unknown task '{options.task}': choose one of {', '.join(names)}")
     if options.policy and (options.agent != "policy" or not options.task):

@@ -25,7 +25,7 @@ from rearrange.robot.actions import HOLD
 from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import default_config, household_names
 from skills.learned import PolicyRunner
-from skills.navigation import NAVIGATION_NAMES
+from skills.navigation import navigation_names
 from skills.players import OraclePlayer, PolicyPlayer, RandomPlayer
 from skills.registry import shipped_policy
 from skills.settings import CHECKPOINTS
@@ -70,7 +70,7 @@ def make_agent(
         UserError: It cannot do the task.
     """
     task, split = episodes.task, episodes.split
-    if task in NAVIGATION_NAMES:
+    if task in navigation_names():
         return make_nav_agent(name, task, split, page, policy)
     if name == "frontier":
         raise UserError("--agent frontier explores in objectnav alone")

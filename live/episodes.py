@@ -11,7 +11,7 @@ from planner.evaluation import episode_seed
 from rearrange.episodes import EpisodeSet, find_dataset
 from rearrange.errors import UserError
 from rearrange.tasks import household_names
-from skills.navigation import NAVIGATION_NAMES
+from skills.navigation import navigation_names
 
 Asked = Callable[
     [int], tuple[int, dict[str, Any] | None]
@@ -46,7 +46,7 @@ class Episodes:
         Raises:
             UserError: The file is missing, or of something else.
         """
-        if task in NAVIGATION_NAMES:
+        if task in navigation_names():
             if choice not in (None, "sampled"):
                 raise UserError(f"--dataset {choice}: episodes of {task} are sampled; leave it out")
             return cls(task, split)

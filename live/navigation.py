@@ -24,7 +24,7 @@ from nav.table import default_config
 from rearrange.errors import UserError
 from rearrange.scenes.registry import DEFAULT_HOMES
 from skills.learned import PolicyRunner, check_metadata
-from skills.players import FOLLOWED, STOP_SHARE
+from skills.players import STOP_SHARE, has_oracle
 from skills.settings import CHECKPOINTS, environments_of
 from skills.sight import AgentEye
 
@@ -122,7 +122,7 @@ def make_nav_agent(
     env = NavEnv(task, config, split, place.get("homes", DEFAULT_HOMES))
     if name == "drive":
         return NavAgent(env, Keys(page), page, asked)
-    if name == "oracle" and task in FOLLOWED:
+    if name == "oracle" and has_oracle(task):
         return NavAgent(env, follow_path, page, asked)
     if name == "random" or (name == "frontier" and task == "objectnav"):
         return NavAgent(env, _baseline(name), page, asked)

@@ -22,7 +22,7 @@ from rearrange.errors import UserError
 from skills.eval import SEED_STRIDE, asked, place_of
 from skills.eval_options import LEARNED, ORACLE, checkpoint_of, find_file, robot_of
 from skills.eval_options import parse as parse_skill
-from skills.navigation import NAVIGATION_NAMES
+from skills.navigation import navigation_names
 from skills.players import OraclePlayer, PolicyPlayer, RandomPlayer
 
 WRITTEN = ("--json", "--ledger", "--page", "--output")  # options that name what is written
@@ -113,7 +113,7 @@ def _skill(arguments: Sequence[str], page: Any) -> Agent:
 
     skill, split = options.skill, options.split
     learned, mean = options.policy == LEARNED, options.actions == "mean"
-    if skill in NAVIGATION_NAMES:
+    if skill in navigation_names():
         name = "policy" if learned else options.policy
         path = checkpoint_of(options) if learned else None
         return make_nav_agent(name, skill, split, page, path, seeded, mean, place_of(options))

@@ -16,17 +16,21 @@ if TYPE_CHECKING:
     from nav.buildings import building_names, load_building
     from nav.env import NavEnv, NavVectorEnv
     from nav.episode import NavEpisode
-    from nav.table import TASKS, default_config
+    from nav.table import all_tasks, default_config, register_task
+    from nav.task import NavTask, Outcome
 
 __all__ = [
-    "TASKS",
     "AgentConfig",
     "NavEnv",
     "NavEpisode",
+    "NavTask",
     "NavVectorEnv",
+    "Outcome",
+    "all_tasks",
     "building_names",
     "default_config",
     "load_building",
+    "register_task",
 ]
 
 _HOMES = {
@@ -34,7 +38,8 @@ _HOMES = {
     "nav.buildings": ("building_names", "load_building"),
     "nav.env": ("NavEnv", "NavVectorEnv"),
     "nav.episode": ("NavEpisode",),
-    "nav.table": ("TASKS", "default_config"),
+    "nav.table": ("all_tasks", "default_config", "register_task"),
+    "nav.task": ("NavTask", "Outcome"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -14,7 +14,7 @@ from nav.episode import NavEpisode, check_episode
 from nav.episode_files import EpisodeSource
 from nav.scan import Scan, sample_episode
 from nav.sharing import Sharing, share_scenes
-from nav.table import TASKS, check_task, make_task
+from nav.table import find_task, make_task
 from nav.worlds import AgentWorlds
 from rearrange.choices import Many
 from rearrange.errors import UserError
@@ -52,7 +52,7 @@ class Runs:
         threads: int = 1,
         sharing: Sharing | None = None,
     ) -> None:
-        agent = agent or TASKS[check_task(task)].agent_config()
+        agent = agent or find_task(task).agent_config()
         check_config("agent", agent, AgentConfig)
         place = AgentWorlds if files is None else files.worlds
         self.worlds = place(count, agent, threads)
@@ -199,7 +199,7 @@ class NavEnv(TaskEnv):
         """Build the environment.
 
         Args:
-            task: Name of the task (see nav.table.TASKS).
+            task: Name of the task (see nav.table).
             config: The task's config, None for its defaults.
             split: "train", "val" or "test": which buildings.
             homes: Collection of buildings, see `nav.buildings`.

@@ -1,29 +1,23 @@
-"""Ids of navigation tasks for `gymnasium.make` and `gymnasium.make_vec`: rearrange/PointNav-v0 and the like.
+"""Navigation tasks for `gymnasium.make` and `gymnasium.make_vec`.
 
 Imports nothing but Gymnasium: the environments are loaded when one is made.
 """
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
-from rearrange.gym_ids import register_id
+from nav.gym_ids import GROUP, IDS, gym_id, register_name
 
 if TYPE_CHECKING:
     from nav.env import NavEnv, NavVectorEnv
 
-IDS = {
-    "pointnav": "rearrange/PointNav-v0",
-    "objectnav": "rearrange/ObjectNav-v0",
-    "flee": "rearrange/Flee-v0",
-    "explore": "rearrange/Explore-v0",
-}
-
 
 def register() -> None:
-    """Make the ids known, unless they are."""
-    for task, name in IDS.items():
-        register_id(name, __name__, task)
+    """Make the ids of the tasks known, those of other packages by the names of their entry points."""
+    for task in (*IDS, *(point.name for point in entry_points(group=GROUP))):
+        register_name(task)
 
 
 def make(task: str, **settings: Any) -> NavEnv:
@@ -67,14 +61,14 @@ def _files(task: str, own: Any) -> Any:
 
 def _chosen(task: str, choices: Any, settings: dict[str, Any]) -> tuple[Any, Any, Any]:
     """The task's config, the agent, which is that of configs/*.yaml, and all else that is chosen."""
-    from nav.table import TASKS, default_config
+    from nav.table import find_task
     from rearrange.choices import choose
     from rearrange.keywords import changed
     from rearrange.shipped import fitting
 
     def parts_of(own: Any) -> tuple[Any, Any]:
-        parts = [default_config(task), TASKS[task].agent_config()]
-        config, agent = changed(IDS[task], parts, fitting([task], own.preset))
+        parts = [find_task(task).config_type(), find_task(task).agent_config()]
+        config, agent = changed(gym_id(task), parts, fitting([task], own.preset))
         return config, agent
 
-    return choose(IDS[task], choices, parts_of, settings)
+    return choose(gym_id(task), choices, parts_of, settings)

@@ -22,7 +22,7 @@ from nav.episode import SceneMesh
 from nav.episode_files import EpisodeSource, ScanEpisodes
 from nav.scan import Scan, ScanKey, floor_shares
 from nav.scene import Scene
-from nav.table import TASKS
+from nav.table import find_task
 from nav.worlds import AgentWorlds
 from rearrange.errors import UserError
 from rearrange.scenes.registry import DEFAULT_HOMES, check_homes
@@ -82,7 +82,7 @@ class Loader:
 
     def __call__(self, name: str) -> Scene | Scan:
         """A scene, with all that would take long when an episode begins there."""
-        prepare = partial(TASKS[self.task].prepare, config=self.config, agent=self.agent)
+        prepare = partial(find_task(self.task).prepare, config=self.config, agent=self.agent)
         if not self.files:
             check_homes(self.homes)
             scene = Scene(load_building(name), self.agent.radius)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,6 +66,7 @@ class NavTask:
         CAN_LOOK: Whether LOOK_UP and LOOK_DOWN are.
         HAS_CATEGORY: Whether things of a category are sought, which a goal mask can show.
         PARTS: Vector observation -> names of its numbers, for configs.
+        CONFIG: YAML file of its training; None: configs/<name>.yaml, or what all have.
     """
 
     name: str
@@ -77,6 +79,7 @@ class NavTask:
         "gps": ("ahead", "right"),
         "compass": ("turned",),
     }
+    CONFIG: ClassVar[Path | None] = None
 
     def __init__(self, config: Any, worlds: AgentWorlds) -> None:
         """Remember what N episodes need; raises UserError where the config makes no sense."""

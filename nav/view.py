@@ -18,7 +18,7 @@ import numpy as np
 from nav.baselines import RandomAgent
 from nav.env import NavEnv
 from nav.picture import SIZE, NavPicture
-from nav.table import TASKS
+from nav.table import all_tasks, find_task
 from rearrange.command_line import (
     OneLineParser,
     check_picture,
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
 def parse(arguments: Sequence[str]) -> Namespace:
     """Read the command line; raises UserError where it is wrong."""
     parser = OneLineParser(prog="nav.view", description=__doc__)
-    parser.add_argument("task", choices=tuple(TASKS), help="which")
+    parser.add_argument("task", choices=tuple(all_tasks()), help="which")
     parser.add_argument("--episode", type=int, default=0, metavar="N", help="as skills.eval's (0)")
     parser.add_argument("--split", default="val", help="train, val (default) or test buildings")
     parser.add_argument("--homes", **HOMES)
@@ -58,7 +58,7 @@ def parse(arguments: Sequence[str]) -> Namespace:
 
 def sheet_of(options: Namespace) -> Sheet:
     """The sheet of an episode, as far as it has come."""
-    agent = replace(TASKS[options.task].agent_config(), camera_size=CAMERA)
+    agent = replace(find_task(options.task).agent_config(), camera_size=CAMERA)
     env = NavEnv(options.task, None, options.split, options.homes, agent)
     observation, _ = env.reset(seed=options.episode)
     picture, chance = NavPicture(env.worlds, 0, env.episode), RandomAgent(env, options.episode)

@@ -35,7 +35,7 @@ from skills.eval_options import (
     robot_of,
     sanity_options,
 )
-from skills.navigation import NAVIGATION_NAMES, episode_of_file
+from skills.navigation import episode_of_file, navigation_names
 from skills.places import told_places
 from skills.players import (
     BaselinePlayer,
@@ -84,7 +84,7 @@ def asked(options: Any, index: int) -> dict[str, Any] | None:
     """Options of `reset`: the episode of the file, None where episodes are sampled."""
     if options.file is None:
         return None
-    if options.skill in NAVIGATION_NAMES:
+    if options.skill in navigation_names():
         place = options.file, index, options.seed, options.scenes
         return {"episode": episode_of_file(options.skill, *place)}
     return {"episode": EpisodeSet.load(options.file).episode(index, options.seed)}
@@ -103,7 +103,7 @@ def make_player(checkpoint: str, options: Any) -> Player:
             place_of(options),
             options.agent,
         )
-    if skill not in NAVIGATION_NAMES:
+    if skill not in navigation_names():
         kind = OraclePlayer if options.policy == ORACLE else RandomPlayer
         place = options.homes, options.robot
         return kind(skill, split, options.rules, options.changes, *place)

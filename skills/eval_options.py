@@ -19,7 +19,7 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from nav.episode_files import HABITAT, SCAN, SCENES
-from nav.table import TASKS
+from nav.table import find_task
 from rearrange.command_line import OneLineParser, check_counts, output_file, refuse
 from rearrange.episodes import find_dataset
 from rearrange.episodes.dataset import SAMPLED
@@ -32,8 +32,8 @@ from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import household_names
 from rearrange.threads import processors
 from skills.learned import check_metadata, robot_of_policy
-from skills.navigation import NAVIGATION_NAMES, find_episode_file
-from skills.players import BLIND, FOLLOWED, OWN, SWAPPED, check_baseline
+from skills.navigation import find_episode_file, navigation_names
+from skills.players import BLIND, OWN, SWAPPED, check_baseline, has_oracle
 from skills.provenance import add_homes, check_homes_asked
 from skills.registry import shipped_policy
 from skills.settings import CHECKPOINTS, check_dataset, check_skill, kind_of, settings_type
@@ -63,7 +63,7 @@ def agent_changes(skill: str, overrides: Sequence[str]) -> dict[str, str]:
         UserError: The task has no such agent.
     """
     named = [each.removeprefix(SEGMENTER) for each in overrides if each.startswith(SEGMENTER)]
-    if named and (skill not in NAVIGATION_NAMES or not TASKS[skill].HAS_CATEGORY):
+    if named and (skill not in navigation_names() or not find_task(skill).HAS_CATEGORY):
         raise UserError(f"{SEGMENTER}{named[-1]}: {skill} seeks no category that it could show")
     return {"segmenter": named[-1]} if named else {}
 
@@ -107,9 +107,9 @@ def parse(arguments: Sequence[str]) -> Any:
     check_player(options)
     if options.sim == HABITAT:
         check_installed()
-    if options.sim == SCAN and options.skill not in NAVIGATION_NAMES:
-        raise UserError(f"--sim {SCAN} is for {', '.join(NAVIGATION_NAMES)}: leave it out")
-    if options.sim not in (HABITAT, SCAN) or options.skill not in NAVIGATION_NAMES:
+    if options.sim == SCAN and options.skill not in navigation_names():
+        raise UserError(f"--sim {SCAN} is for {', '.join(navigation_names())}: leave it out")
+    if options.sim not in (HABITAT, SCAN) or options.skill not in navigation_names():
         refuse(
             options,
             f"{{option}} is for navigation with --sim {SCAN} or {HABITAT}: say that, too",
@@ -117,7 +117,7 @@ def parse(arguments: Sequence[str]) -> Any:
         )
         options.scenes = ""
     options.lab_dataset = ""
-    if options.skill not in NAVIGATION_NAMES and options.dataset not in (None, SAMPLED):
+    if options.skill not in navigation_names() and options.dataset not in (None, SAMPLED):
         if options.sim == HABITAT and not Path(options.dataset).is_file():
             raise UserError(f"there is no {options.dataset}: if it is of habitat-lab, {DOWNLOAD}")
         if is_rearrange_dataset(options.dataset):
@@ -141,7 +141,7 @@ def parse(arguments: Sequence[str]) -> Any:
 def _homes(options: Any) -> str:
     """The collection of homes; "" where they play no part, and a UserError if asked for there."""
     elsewhere = options.lab_dataset
-    if options.skill in NAVIGATION_NAMES:
+    if options.skill in navigation_names():
         elsewhere = options.sim in (HABITAT, SCAN) or options.dataset not in (None, SAMPLED)
     if not elsewhere:
         return options.homes or DEFAULT_HOMES
@@ -155,7 +155,7 @@ def _check_robot(options: Any) -> None:
     if options.policy == LEARNED:
         reason = "a policy acts with the robot of its training: leave {option} out"
         refuse(options, reason, robot="")
-    if options.skill in NAVIGATION_NAMES:
+    if options.skill in navigation_names():
         refuse(options, "navigation tasks have an agent of their own: leave {option} out", robot="")
     find_robot(options.robot or DEFAULT_ROBOT)
 
@@ -165,7 +165,7 @@ def _check_rules(options: Any) -> None:
     if options.policy == LEARNED:
         reason = "a policy is judged by the rules of its training: leave {option} out"
         refuse(options, reason, rules="")
-    if options.skill in NAVIGATION_NAMES:
+    if options.skill in navigation_names():
         refuse(options, "navigation tasks have rules of their own: leave {option} out", rules="")
     options.rules = check_rules(options.rules or OURS)
 
@@ -251,15 +251,15 @@ def check_player(options: Any) -> None:
             f"{skill} has no oracle of its own: python -m planner.eval {skill} "
             "--skills oracle follows a plan with those of the skills"
         )
-    if skill in NAVIGATION_NAMES:
+    if skill in navigation_names():
         if options.changes or options.agent:
             raise UserError(f"--policy {policy} takes no {options.overrides[0]}: leave it out")
-        if policy == ORACLE and skill not in FOLLOWED:
+        if policy == ORACLE and not has_oracle(skill):
             raise UserError(f"there is no oracle for {skill}: leave --policy out")
         check_baseline(skill, policy)
     elif policy == "frontier":
         raise UserError(f"--policy {policy} is for navigation tasks, not {skill}")
-    if options.sim in (HABITAT, SCAN) and not (policy == ORACLE and skill in NAVIGATION_NAMES):
+    if options.sim in (HABITAT, SCAN) and not (policy == ORACLE and skill in navigation_names()):
         raise UserError(f"--sim {options.sim}: --policy {policy} plays elsewhere: leave one out")
 
 
@@ -298,7 +298,7 @@ def checkpoint_of(options: Any) -> Path:
 
 def find_file(options: Any) -> tuple[Path | None, str]:
     """The file of episodes, None where they are sampled, and a line that says which."""
-    if options.skill in NAVIGATION_NAMES:
+    if options.skill in navigation_names():
         given = options.dataset, options.skill, options.episodes, options.split, options.scenes
         return find_episode_file(*given, options.sim)
     if options.lab_dataset:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nav.table import TASKS as NAVIGATION_TASKS
+from nav.table import all_tasks
 from rearrange.errors import UserError
 from rearrange.robot import DEFAULT_ROBOT, find_robot
 from rearrange.tasks import TASKS
@@ -37,8 +37,8 @@ def names_of(task: str, robot: str = DEFAULT_ROBOT) -> Names:
         return Names(
             kind.action_names(who), kind.observation_parts(who), kind.observation_sizes(who)
         )
-    if task in NAVIGATION_TASKS:
-        parts = NAVIGATION_TASKS[task].PARTS
+    if task in all_tasks():
+        parts = all_tasks()[task].PARTS
         return Names((), parts, {key: len(names) for key, names in parts.items()})
     return Names((), {}, {})
 

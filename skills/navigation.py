@@ -29,7 +29,7 @@ from nav.episode_files import (
     source_of,
 )
 from nav.sharing import Sharing, names_of
-from nav.table import TASKS, check_task, default_config
+from nav.table import all_tasks, default_config, find_task
 from rearrange.episodes.dataset import SAMPLED
 from rearrange.errors import UserError
 from rearrange.scenes.registry import DEFAULT_HOMES
@@ -38,7 +38,10 @@ from skills.environments import Environments, with_values
 from skills.recipe import Staged
 from ver import TrainerConfig
 
-NAVIGATION_NAMES = tuple(TASKS)
+
+def navigation_names() -> tuple[str, ...]:
+    """Names of all navigation tasks, ours first."""
+    return tuple(all_tasks())
 
 
 @dataclass
@@ -91,7 +94,7 @@ class NavEnvironments(Environments):
     def settings_type(cls, skill: str) -> type[NavigationSettings]:
         """NavigationSettings with the task's own config in the field `task`, and its own agent."""
         task_type = type(default_config(skill))
-        agent = TASKS[check_task(skill)].agent_config
+        agent = find_task(skill).agent_config
         return make_dataclass(
             "NavigationSettings",
             [

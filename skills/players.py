@@ -15,12 +15,12 @@ from nav.agent import STOP
 from nav.baselines import BASELINES
 from nav.env import NavEnv
 from nav.episode_files import EpisodeSource
-from nav.flee import farthest_place
+from nav.flee import Flee, farthest_place
 from nav.follower import Follower, MeshFollower
 from nav.mesh_worlds import MeshWorlds
 from nav.pointnav import PointNav
 from nav.scan_worlds import ScanWorlds
-from nav.table import TASKS
+from nav.table import all_tasks, find_task
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
 from rearrange.errors import UserError
@@ -40,7 +40,7 @@ from skills.start_kinds import start_kind
 from ver import read_metadata
 
 OWN, SWAPPED, BLIND = "own", "swapped", "blind"  # images
-FOLLOWED = ("pointnav", "objectnav", "flee")  # navigation tasks that have an oracle
+FOLLOWED = PointNav, Flee  # navigation tasks that have an oracle, and those made of them
 UNSEEN = 16  # [pixels], camera of a world in which nobody looks
 BLIND_EPISODES = 16  # whose first images are averaged
 OTHER = 500_000  # added to the seed of an episode whose images are swapped in
@@ -307,9 +307,9 @@ class FollowerPlayer:
         Raises:
             UserError: The task has no oracle.
         """
-        if task not in FOLLOWED:
+        if not has_oracle(task):
             raise UserError(f"there is no oracle for {task}: leave --policy out")
-        agent = replace(TASKS[task].agent_config(), camera_size=UNSEEN)
+        agent = replace(find_task(task).agent_config(), camera_size=UNSEEN)
         self.environment = NavEnv(task, None, split, homes, agent, files=files)
 
     def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, Any]:
@@ -337,9 +337,14 @@ class FollowerPlayer:
         return info["metrics"]
 
 
+def has_oracle(task: str) -> bool:
+    """Whether a navigation task has an oracle, by what it is made of."""
+    return issubclass(find_task(task), FOLLOWED)
+
+
 def check_baseline(task: str, policy: str) -> None:
     """Raise a UserError where a navigation task has no such baseline."""
-    if task not in TASKS or (policy == "frontier" and task != "objectnav"):
+    if task not in all_tasks() or (policy == "frontier" and task != "objectnav"):
         raise UserError(f"there is no {policy} baseline for {task}: leave --policy out")
 
 

@@ -42,7 +42,7 @@ from rearrange.vector_shell import TaskVectorEnv
 from rearrange.worlds import EpisodeSource
 from skills.environments import Environments, with_values
 from skills.habitat_lab import PREFIX, HabitatLabEnvironments
-from skills.navigation import NAVIGATION_NAMES, NavEnvironments
+from skills.navigation import NavEnvironments, navigation_names
 from skills.recipe import Staged
 from skills.registry import all_specs, find, skill_names
 from ver import TrainerConfig
@@ -92,7 +92,7 @@ class TrainingSettings(Staged):
 
 def check_skill(skill: str) -> str:
     """Return the name of what can be trained or raise a UserError that lists what there is."""
-    names = (*skill_names(), *household_names(), *NAVIGATION_NAMES)
+    names = (*skill_names(), *household_names(), *navigation_names())
     if skill not in names and not skill.startswith(PREFIX):
         hint = ""
         ours = next((name for name, s in all_specs().items() if s.habitat_name == skill), None)
@@ -116,7 +116,7 @@ def kind_of(skill: str) -> type[Environments]:
     """Find the kind of environments of something that can be trained."""
     if skill.startswith(PREFIX):
         return HabitatLabEnvironments
-    return NavEnvironments if skill in NAVIGATION_NAMES else SkillEnvironments
+    return NavEnvironments if skill in navigation_names() else SkillEnvironments
 
 
 def settings_type(skill: str) -> type[Any]:

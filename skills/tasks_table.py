@@ -12,7 +12,7 @@ from typing import Any, cast
 from gymnasium import spaces
 
 from nav.agent import ACTION_NAMES
-from nav.registration import IDS as NAVIGATION_IDS
+from nav.gym_ids import IDS as NAVIGATION_IDS
 from nav.registration import make as make_navigation
 from nav.table import TASKS as NAVIGATION_TASKS
 from rearrange.gym_ids import id_of

@@ -23,6 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nav.table import all_tasks
 from rearrange.caching import first_start
 from rearrange.command_line import INTERRUPTED, OneLineParser
 from rearrange.robot import DEFAULT_ROBOT
@@ -35,7 +36,7 @@ from skills.demonstrations import imitate
 from skills.environments import Environments
 from skills.habitat_lab import HabitatLabEnvironments, run_name
 from skills.names import names_of, with_indices
-from skills.navigation import NAVIGATION_NAMES
+from skills.navigation import navigation_names
 from skills.peek import Watched, page_of
 from skills.provenance import TEST
 from skills.recipe import Stage, check_bars, check_stages, differences, recipe_of, trained_stages
@@ -147,8 +148,9 @@ def _asked(overrides: Sequence[str], key: str) -> bool:
 
 def config_of(name: str) -> Path:
     """The YAML file of a skill, or of whatever else is trained."""
-    spec = all_specs().get(name)
-    return CONFIGS / f"{name}.yaml" if spec is None or spec.config is None else spec.config
+    spec, task = all_specs().get(name), all_tasks().get(name)
+    own = spec.config if spec is not None else None if task is None else task.CONFIG
+    return CONFIGS / f"{name}.yaml" if own is None else own
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -158,7 +160,7 @@ def main(arguments: Sequence[str]) -> int:
         0, or INTERRUPTED after a signal. Not under torchrun, which would start the processes anew.
     """
     parser = OneLineParser(prog="skills.train", description=__doc__)
-    names = ", ".join((*all_specs(), *household_names(), *NAVIGATION_NAMES))
+    names = ", ".join((*all_specs(), *household_names(), *navigation_names()))
     parser.add_argument("skill", help=f"one of {names}")
     parser.add_argument(
         "overrides", nargs="*", default=[], metavar="key=value", help="docs/settings.md"

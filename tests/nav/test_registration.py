@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import nav
-from nav.registration import IDS
+from nav.gym_ids import IDS
 from rearrange.errors import UserError
 from tests.helpers.scanned import hall, write
 
 
 def test_every_task_has_an_id_and_can_be_made():
-    assert set(IDS) == set(nav.TASKS)
+    assert set(IDS) == set(nav.all_tasks())
     for task, name in IDS.items():
         env = gymnasium.make(
             name, split="val", camera_size=40, max_steps=1, disable_env_checker=True
@@ -92,9 +92,9 @@ def test_unknown_settings_are_refused_in_one_line():
         gymnasium.make(IDS["pointnav"], render_mode="ansi")
 
 
-@pytest.mark.parametrize("task", nav.TASKS)
+@pytest.mark.parametrize("task", nav.all_tasks())
 def test_every_number_of_a_task_is_checked(task):
-    kind = nav.TASKS[task].config_type
+    kind = nav.all_tasks()[task].config_type
     for each in dataclasses.fields(kind):
         for bad in (math.nan, math.inf, -1):
             with pytest.raises(UserError, match=rf"^task\.{each.name} must be from"):

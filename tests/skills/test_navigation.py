@@ -17,12 +17,12 @@ from rearrange.errors import UserError
 from skills import eval as evaluation
 from skills import train
 from skills.navigation import (
-    NAVIGATION_NAMES,
     NavEnvironments,
     episode_of_file,
     episodes_of,
     find_episode_file,
     load_episodes,
+    navigation_names,
 )
 from skills.settings import environments_of, make_environments
 from skills.summary import summarise
@@ -41,7 +41,7 @@ def one_floor(monkeypatch):
     monkeypatch.setattr(nav_env, "building_names", lambda *_: ("layout5000_variation00",))
 
 
-@pytest.mark.parametrize("task", NAVIGATION_NAMES)
+@pytest.mark.parametrize("task", navigation_names())
 def test_every_task_has_settings_that_load(task):
     settings = train.load_settings(task, ["agent.slide=false", "task.max_steps=9"])
     assert settings.skill == task

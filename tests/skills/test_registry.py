@@ -2,9 +2,6 @@
 
 import json
 import os
-import re
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -16,6 +13,7 @@ from skills import find, registry, skill_names
 from skills.completeness import missing
 from skills.oracle.skill import begin_oracle
 from tests.helpers import ROOT
+from tests.helpers.installed_package import entry_points_of, install, run
 
 PACKAGE = ROOT / "examples" / "retrieve_skill"
 
@@ -48,24 +46,8 @@ def test_register_adds_a_skill_and_its_task_until_it_is_taken_out():
 @pytest.fixture
 def installed(tmp_path):
     """Environment variables of a process in which the package of Retrieve is installed."""
-    about = tmp_path / "retrieve-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: retrieve\nVersion: 1.0\n")
-    told = (PACKAGE / "pyproject.toml").read_text()
-    points = re.findall(r'^\[project\.entry-points\."(.+)"\]\n(\w+) = "(.+)"$', told, re.MULTILINE)
-    assert {group for group, _, _ in points} == {registry.GROUP, GROUP}
-    lines = [f"[{group}]\n{name} = {value}\n" for group, name, value in points]
-    (about / "entry_points.txt").write_text("".join(lines))
-    path = os.pathsep.join([str(ROOT), str(PACKAGE), str(tmp_path)])
-    return {**os.environ, "PYTHONPATH": path}
-
-
-def run(installed, cwd, *words, how="-m"):
-    done = subprocess.run(
-        [sys.executable, how, *words], cwd=cwd, env=installed, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+    assert {group for group, _, _ in entry_points_of(PACKAGE)} == {registry.GROUP, GROUP}
+    return install(PACKAGE, tmp_path)
 
 
 def test_another_packages_skill_is_found_and_lacks_nothing(installed, monkeypatch):

@@ -14,7 +14,7 @@ import yaml
 from rearrange.settings import setting_of
 from rearrange.tasks import household_names
 from skills import train
-from skills.navigation import NAVIGATION_NAMES
+from skills.navigation import navigation_names
 from skills.registry import skill_names
 from skills.settings import settings_type
 from tests.helpers import ROOT
@@ -92,7 +92,7 @@ def near(key, each, value):
 
 def all_places():
     """Every key once, of one of the trainings that have it."""
-    names = dict.fromkeys(["pick", *skill_names(), *household_names(), *NAVIGATION_NAMES])
+    names = dict.fromkeys(["pick", *skill_names(), *household_names(), *navigation_names()])
     found = {}
     for name in names:
         for place in places(name, settings_type(name)()):

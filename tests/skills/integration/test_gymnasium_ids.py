@@ -8,7 +8,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import skills
-from nav.registration import IDS
+from nav.gym_ids import IDS
 from rearrange import shell
 from rearrange.gym_ids import id_of
 from rearrange.registration import NAMES

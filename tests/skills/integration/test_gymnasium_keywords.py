@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 import gymnasium
 import pytest
 
-from nav.registration import IDS
+from nav.gym_ids import IDS
 from nav.table import TASKS, default_config
 from rearrange import choices
 from rearrange.errors import UserError

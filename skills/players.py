@@ -338,7 +338,7 @@ class FollowerPlayer:
 
 
 def has_oracle(task: str) -> bool:
-    """Whether a navigation task has an oracle, by what it is made of."""
+    """Return whether a navigation task has an oracle, by what it is made of."""
     return issubclass(find_task(task), FOLLOWED)
 
 

@@ -43,12 +43,12 @@ def words_of_commands() -> dict[str, list[str]]:
     from planner.film import film_names
     from rearrange.tasks import TASKS, household_names
     from rearrange.view.command import PLANS
-    from skills.navigation import NAVIGATION_NAMES
+    from skills.navigation import navigation_names
     from skills.registry import skill_names
     from skills.settings import keys, settings_type
 
     tasks = [*skill_names(), *household_names()]
-    trained = [*tasks, *NAVIGATION_NAMES]
+    trained = [*tasks, *navigation_names()]
     settings = {key: None for name in trained for key in keys(settings_type(name)())}
     return {
         "train": [*trained, *(f"{key}=" for key in settings)],

@@ -94,7 +94,7 @@ def _player(task: str, who: str, homes: str, checkpoint: Path | None) -> Any:
         raise UserError(f"--skills {who} plays whole chores: give {task} another, or film a chore")
     path = checkpoint or CHECKPOINTS / f"{task}.safetensors"
     if not path.is_file():
-        raise UserError(f"no checkpoint {path}: train it with scripts/train_nav.sh {task}")
+        raise UserError(f"no checkpoint {path}: train it with scripts/train_skill.sh {task}")
     check_metadata(path, read_metadata(path), task)
     return PolicyPlayer(str(path), True, "val", place={"homes": homes})
 

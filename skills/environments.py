@@ -8,7 +8,7 @@ Imports no torch: environment workers unpickle the kinds.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, is_dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 from omegaconf import OmegaConf
@@ -22,11 +22,9 @@ class Environments:
 
     Attributes:
         skill: What is trained.
-        SCRIPT: What trains the shipped policies; "" where none is shipped.
     """
 
     skill: str
-    SCRIPT: ClassVar[str] = ""
 
     @classmethod
     def settings_type(cls, skill: str) -> type[Any]:

@@ -287,9 +287,8 @@ def checkpoint_of(options: Any) -> Path:
     given = options.checkpoint not in ("", UNTRAINED)
     path = policy_file(options.checkpoint) if given else shipped_policy(options.skill, CHECKPOINTS)
     if not given and not path.is_file():
-        script = kind_of(options.skill).SCRIPT
         raise UserError(
-            f"no policy of {options.skill} is shipped: train one (scripts/{script} {options.skill}) and "
+            f"no policy of {options.skill} is shipped: train one (scripts/train_skill.sh {options.skill}) and "
             "give it as --checkpoint"
         )
     check_metadata(path, read_metadata(path), options.skill)

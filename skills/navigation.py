@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, make_dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +79,6 @@ class NavEnvironments(Environments):
         sharing: `Sharing` of a training as plain values.
     """
 
-    SCRIPT: ClassVar[str] = "train_nav.sh"
     task: dict[str, Any]
     split: str
     agent: dict[str, Any]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, make_dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from rearrange.batched import DEVICE
 from rearrange.batched.env import DeviceVectorEnv, check_on_device
@@ -169,7 +169,6 @@ class SkillEnvironments(Environments):
         device: Where sim=device simulates: cpu or cuda.
     """
 
-    SCRIPT: ClassVar[str] = "train_skill.sh"
     task: dict[str, Any]
     split: str
     camera_size: int

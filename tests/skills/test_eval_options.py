@@ -72,7 +72,7 @@ def test_a_skill_without_a_shipped_policy_says_so(monkeypatch, tmp_path):
     monkeypatch.setattr("skills.eval_options.CHECKPOINTS", tmp_path)
     with pytest.raises(USER_ERRORS, match=r"no policy of pick is shipped: .*train_skill.sh pick"):
         evaluation.main(["pick"])
-    with pytest.raises(USER_ERRORS, match=r"no policy of flee is shipped: .*train_nav.sh flee"):
+    with pytest.raises(USER_ERRORS, match=r"no policy of flee is shipped: .*train_skill.sh flee"):
         evaluation.main(["flee"])
 
 

@@ -30,8 +30,8 @@ INTRODUCTION = """\
 
 `python -m skills.settings_table > docs/settings.md` writes this page from the code.
 
-Any of them is given as `key=value` behind `scripts/train_skill.sh pick` or `pointnav`. A YAML file in `configs/` holds
-those in which a skill or task differs. The
+Any of them is given as `key=value` behind `scripts/train_skill.sh pick` or `pointnav`. A YAML file in
+`configs/` holds those in which a skill or task differs. The
 last column has what our skills set, not the navigation tasks. Several values of a skill are those of its
 [stages](training.md#stages), in order. Settings of the tasks of skills and chores
 (`task.*`) stand in [hab.md](hab.md), with HAB's beside ours.

@@ -10,7 +10,7 @@ from nav.table import all_tasks
 from rearrange.errors import UserError
 from rearrange.robot import DEFAULT_ROBOT, find_robot
 from rearrange.tasks import TASKS
-from ver.config import NetworkConfig, TrainerConfig
+from ver.config import TrainerConfig
 
 _NETWORK = "trainer.network."
 
@@ -49,12 +49,8 @@ def with_indices(trainer: TrainerConfig, names: Names) -> TrainerConfig:
     Raises:
         UserError: There is no such name.
     """
-    anew = [_index(each, names.actions, "trainer.reset_actions") for each in trainer.reset_actions]
-    return replace(trainer, reset_actions=anew, network=_network(trainer.network, names))
-
-
-def _network(network: NetworkConfig, names: Names) -> NetworkConfig:
-    return replace(
+    network = trainer.network
+    found = replace(
         network,
         binary_actions=[
             _index(each, names.actions, f"{_NETWORK}binary_actions")
@@ -64,6 +60,7 @@ def _network(network: NetworkConfig, names: Names) -> NetworkConfig:
         angles=_columns("angles", network.angles, names),
         distances=_columns("distances", network.distances, names),
     )
+    return replace(trainer, network=found)
 
 
 def _initial_mean(value: Any, actions: Sequence[str]) -> Any:

@@ -33,8 +33,7 @@ class NetworkConfig:
     visual_features: int = 256  # width of the image embedding
     # An encoder for each image, which share that width. Else one encodes all, stacked along channels
     separate_images: bool = False
-    # lstm, gru, none (a feed-forward MLP), or residual (an MLP to which an LSTM adds)
-    memory: str = "none"
+    memory: str = "none"  # lstm, gru, or none: a feed-forward MLP
     hidden_size: int = 256  # width of the LSTM, the GRU or the MLP
     layers: int = 1  # of the LSTM or the GRU, or of the MLP where there is one
     # Of the MLP without memory, the width of each layer, where they differ; empty: hidden_size
@@ -224,9 +223,6 @@ class TrainerConfig:
     start_from: str = ""  # checkpoint whose weights a new run begins with; empty: random ones
     # but for the actions' free log standard deviation: begin with network.initial_log_std again
     reset_log_std: bool = False
-    # and but for these actions of a Box, which begin anew with network.initial_mean: one that a mask
-    # has ignored so far. Indices; skills.train also takes names
-    reset_actions: list[Any] = field(default_factory=list)
     tensorboard: bool = True  # write TensorBoard events
     tracker: str = "none"  # where the run is also logged: wandb or trackio
     project: str = "rearrange"  # to which it belongs there

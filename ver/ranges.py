@@ -117,7 +117,7 @@ NUMBERS: dict[str, Range] = {
 }
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    "network.memory": ("gru", "lstm", "none", "residual"),
+    "network.memory": ("gru", "lstm", "none"),
     "network.activation": ("relu", "selu", "tanh"),
     "network.log_std": ("free", "state"),
     "network.mixed_precision": ("none", "bfloat16"),

@@ -367,8 +367,7 @@ class Trainer:
         self.checkpoints.remove_unfinished()
         config = self.config
         if not self.checkpoints.all():
-            resets = config.reset_log_std, config.reset_actions
-            start_from(config.start_from, self.policy, self.metadata, *resets)
+            start_from(config.start_from, self.policy, self.metadata, config.reset_log_std)
             return None
         if not config.resume:
             raise UserError(

@@ -19,9 +19,8 @@ def test_a_name_stands_for_its_number_and_of_further_targets_too():
         angles={"way": ["bearing"]},
         distances={"way": [0, "distance"], "place": [2]},
     )
-    trainer = with_indices(TrainerConfig(network=network, reset_actions=["stop", 0]), NAMES)
+    trainer = with_indices(TrainerConfig(network=network), NAMES)
     found = trainer.network
-    assert trainer.reset_actions == [2, 0]
     assert found.binary_actions == [2, 1]
     assert found.initial_mean == [0.0, 0.9, 0.0]
     assert found.angles == {"way": [1, 3, 5]}

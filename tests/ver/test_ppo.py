@@ -45,7 +45,7 @@ def test_learning_keeps_the_entropy_coefficient_at_its_bound(target, bound):
 
 @hypothesis.settings(max_examples=part_of(25))
 @hypothesis.given(
-    core=st.sampled_from(["lstm", "gru", "none", "residual"]),
+    core=st.sampled_from(["lstm", "gru", "none"]),
     layers=st.integers(1, 2),
     seed=st.integers(0, 99),
     longest=st.sampled_from([0, 1, 4, 7]),
@@ -78,7 +78,7 @@ def test_packed_evaluation_equals_acting_step_by_step(core, layers, seed, longes
 
 @hypothesis.settings(max_examples=part_of(15))
 @hypothesis.given(
-    core=st.sampled_from(["lstm", "gru", "none", "residual"]),
+    core=st.sampled_from(["lstm", "gru", "none"]),
     seed=st.integers(0, 99),
     longest=st.sampled_from([0, 3, 128]),
     clip_value=st.booleans(),

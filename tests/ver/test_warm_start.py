@@ -34,7 +34,7 @@ def test_a_policy_has_the_weights_of_the_file_and_without_one_keeps_its_own(tmp_
 @pytest.mark.parametrize(
     ("network", "what"),
     [
-        ({"memory": "residual"}, "memory was none, and is residual now"),
+        ({"memory": "lstm"}, "memory was none, and is lstm now"),
         ({"distances": {"x": [0, 2]}}, "distances was .*"),
     ],
 )
@@ -45,13 +45,6 @@ def test_another_network_is_refused(network, what, tmp_path):
         start_from(tmp_path / "old.safetensors", make(actions, **network), {})
 
 
-def test_only_actions_of_a_box_begin_anew(tmp_path):
-    actions = spaces.MultiDiscrete([3, 4])
-    save_policy(tmp_path / "old.safetensors", make(actions))
-    with pytest.raises(UserError, match="only actions of one Box can begin anew"):
-        start_from(tmp_path / "old.safetensors", make(actions), {}, reset_actions=[0])
-
-
 def test_resets_that_would_do_nothing_are_refused(tmp_path):
     policy = make(spaces.Box(-1.0, 1.0, (2,), np.float32), log_std="state")
     save_policy(tmp_path / "old.safetensors", policy)
@@ -59,5 +52,3 @@ def test_resets_that_would_do_nothing_are_refused(tmp_path):
         start_from(tmp_path / "old.safetensors", policy, {}, reset_log_std=True)
     with pytest.raises(UserError, match="reset_log_std is for a run that has"):
         start_from("", policy, {}, reset_log_std=True)
-    with pytest.raises(UserError, match="reset_actions is for a run that has"):
-        start_from("", policy, {}, reset_actions=[0])

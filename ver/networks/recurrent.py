@@ -199,39 +199,7 @@ class FeedForwardCore(nn.Module):
         return self.mlp(features)
 
 
-class ResidualCore(nn.Module):
-    """An MLP, and a one-layer LSTM that adds to its output; at first it adds nothing.
-
-    So it begins as a policy without memory.
-
-    Args:
-        inputs: Width of the features.
-        hidden: Width of every layer.
-        layers: Number of the MLP's layers, at least one.
-        activation: Of the MLP, one of ACTIVATIONS.
-    """
-
-    def __init__(self, inputs: int, hidden: int, layers: int, activation: str = "relu"):
-        super().__init__()
-        self.plain = FeedForwardCore(inputs, [hidden] * max(1, layers), activation)
-        self.memory = LSTMCore(inputs, hidden, 1)
-        self.add = nn.Linear(hidden, hidden)
-        nn.init.zeros_(self.add.weight)
-        nn.init.zeros_(self.add.bias)
-        self.state_size = self.memory.state_size
-
-    def step(self, features: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """Advances one step; see LSTMCore."""
-        remembered, state = self.memory.step(features, state)
-        return self.plain.mlp(features) + self.add(remembered), state
-
-    def packed(self, features: Tensor, batch_sizes: Tensor, state: Tensor) -> Tensor:
-        """Runs whole sequences; see LSTMCore."""
-        remembered = self.memory.packed(features, batch_sizes, state)
-        return self.plain.mlp(features) + self.add(remembered)
-
-
-Core = LSTMCore | GRUCore | FeedForwardCore | ResidualCore
+Core = LSTMCore | GRUCore | FeedForwardCore
 
 
 def make_core(inputs: int, config: NetworkConfig) -> Core:
@@ -248,6 +216,4 @@ def make_core(inputs: int, config: NetworkConfig) -> Core:
         return GRUCore(inputs, hidden, layers)
     if name == "none":
         return FeedForwardCore(inputs, widths, config.activation)
-    if name == "residual":
-        return ResidualCore(inputs, hidden, layers, config.activation)
-    raise UserError(f"Unknown network.memory '{name}'; valid: gru, lstm, none, residual.")
+    raise UserError(f"Unknown network.memory '{name}'; valid: gru, lstm, none.")

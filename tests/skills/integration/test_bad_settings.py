@@ -41,7 +41,6 @@ MORE = {  # of single settings
     "starts.paths": ["[no_such]", "[/]"],
     "starts.share": ["2", "-1"],
     "split": ["test"],
-    "trainer.reset_actions": ["[no_such]", "[99]", "[-1]", "[1.5]"],
     "trainer.network.binary_actions": ["[no_such]", "[99]", "[1, 1]"],
     "trainer.network.initial_mean": [
         "word", "5", "[2, 0, 0, 0, 0, 0, 0, 0, 0, 0]", "{no_such: 0.1}", "{grip: 2}", "{grip: nan}",

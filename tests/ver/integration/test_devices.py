@@ -52,7 +52,7 @@ def moved(buffer: RolloutBuffer, policy: ActorCritic, device: str) -> RolloutBuf
 
 
 @pytest.mark.parametrize("where", DEVICES)
-@pytest.mark.parametrize("core", ["lstm", "gru", "none", "residual"])
+@pytest.mark.parametrize("core", ["lstm", "gru", "none"])
 def test_an_update_moves_the_weights_as_on_the_cpu(core, monkeypatch, where):
     policy, buffer = filled(core, images=True, told=True, previous_action_features=3)
     device = prepared(where, monkeypatch)
@@ -188,15 +188,17 @@ def test_a_checkpoint_goes_on_on_the_cpu(tmp_path, mixed, device):
     assert policy.device.type == device
 
 
-def test_actions_begin_anew_on_the_policys_device(tmp_path, device):
+def test_a_spread_begins_anew_on_the_policys_device(tmp_path, device):
     trainer = Trainer(small_run("device=cpu"), toy_environments.make_cue, tmp_path / "run")
     trainer.export(tmp_path / "policy.safetensors")
-    trainer.policy.to(device)
-    own = trainer.policy.head.mean.weight.detach().cpu().clone()
+    head = trainer.policy.to(device).head
+    own = head.log_std.detach().cpu().clone()
     with torch.no_grad():
-        trainer.policy.head.mean.weight.add_(1.0)
-    start_from(tmp_path / "policy.safetensors", trainer.policy, {}, True, [0])
-    torch.testing.assert_close(trainer.policy.head.mean.weight.detach().cpu(), own + 1.0)
+        head.log_std.add_(1.0)
+        head.mean.weight.add_(1.0)
+    start_from(tmp_path / "policy.safetensors", trainer.policy, {}, reset_log_std=True)
+    torch.testing.assert_close(head.log_std.detach().cpu(), own + 1.0)
+    assert float(head.mean.weight.detach().cpu().mean()) < 0.5
 
 
 ALONE = """

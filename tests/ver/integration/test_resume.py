@@ -357,18 +357,6 @@ def test_a_new_run_starts_from_another_runs_weights_and_then_resumes_its_own(
     for name, value in anew.policy.state_dict().items():
         is_spread = name == "head.log_std"
         assert torch.equal(value, torch.full_like(value, -1.25) if is_spread else weights[name])
-    fresh = Trainer(lockstep(source, "reset_actions=[0]"), Trails(), tmp_path / "fresh")
-    made = Trainer(lockstep(), Trails(), tmp_path / "made").policy.state_dict()
-    for name, value in fresh.policy.state_dict().items():
-        if name.startswith("head.mean."):
-            assert torch.equal(value[0], made[name][0])
-            assert not torch.equal(value[0], weights[name][0])
-            value[0] = weights[name][0]
-        assert torch.equal(value, weights[name]), name
-    with pytest.raises(
-        UserError, match=r"reset_actions must be numbers from 0 to \d+, found \[99\]"
-    ):
-        Trainer(lockstep(source, "reset_actions=[99]"), Trails(), tmp_path / "none")
     trainer.after_update = lambda trainer, row: True
     trainer.train()
     again = Trainer(lockstep(source), Trails(), tmp_path / "new")

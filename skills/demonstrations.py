@@ -114,8 +114,8 @@ class Recorder:
         stop = ended = False
         info: dict[str, Any] = {}
         for part in range(self._repeat):
-            wanted = np.clip(oracle.act(world.state, 0) / self._scale, -1.0, 1.0)
-            stop = stop or (part == 0 and oracle.done(world.state, 0))
+            wanted = np.clip(oracle.act(world.state) / self._scale, -1.0, 1.0)
+            stop = stop or (part == 0 and oracle.done)
             _, terminated, truncated, info = world.step_physical(
                 wanted * self._scale, stop and part == 0
             )

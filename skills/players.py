@@ -239,7 +239,7 @@ class OraclePlayer(TaskPlayer):
 
     def _reasons(self) -> dict[str, float]:
         oracle = self._oracle
-        gave_up = oracle.failure if oracle.done(self.environment.state, 0) else ""
+        gave_up = oracle.failure if oracle.done else ""
         return {f"failure/{gave_up}": 1.0} if gave_up else {}
 
     def _begin(self, seed: int) -> Callable[[], tuple[Any, ...]]:
@@ -249,8 +249,8 @@ class OraclePlayer(TaskPlayer):
         self._oracle = oracle
 
         def step() -> tuple[Any, ...]:
-            action = oracle.act(world.state, 0)
-            return world.step_physical(action, oracle.done(world.state, 0))
+            action = oracle.act(world.state)
+            return world.step_physical(action, oracle.done)
 
         return step
 

@@ -22,25 +22,25 @@ def begin_navigate(grid: OccupancyGrid, state: SimState, argument: SkillArgument
     """Navigate, to a handle where a joint is named."""
     if argument.joint is not None:
         oracle = NavigateToHandle(grid)
-        oracle.reset(state, 0, argument.joint)
+        oracle.reset(state, argument.joint)
         return oracle
     oracle = NavigateOracle(grid)
     goal = argument.position if argument.kind == "goal" else None
-    oracle.reset(state, 0, argument.slot, goal)
+    oracle.reset(state, argument.slot, goal)
     return oracle
 
 
 def begin_pick(grid: OccupancyGrid, state: SimState, argument: SkillArgument) -> Oracle:
     """Pick, driving to the object if need be."""
     oracle = PickOracle(grid)
-    oracle.reset(state, 0, argument.slot)
+    oracle.reset(state, argument.slot)
     return oracle
 
 
 def begin_place(grid: OccupancyGrid, state: SimState, argument: SkillArgument) -> Oracle:
     """Place at the position that is told."""
     oracle = PlaceOracle(grid)
-    oracle.reset(state, 0, argument.slot, argument.position)
+    oracle.reset(state, argument.slot, argument.position)
     return oracle
 
 
@@ -48,7 +48,7 @@ def begin_open(grid: OccupancyGrid, state: SimState, argument: SkillArgument) ->
     """Open the part of the joint that is named."""
     assert argument.joint is not None
     oracle = OpenOracle(grid)
-    oracle.reset(state, 0, argument.joint)
+    oracle.reset(state, argument.joint)
     return oracle
 
 
@@ -56,5 +56,5 @@ def begin_close(grid: OccupancyGrid, state: SimState, argument: SkillArgument) -
     """Close the part of the joint that is named."""
     assert argument.joint is not None
     oracle = CloseOracle(grid)
-    oracle.reset(state, 0, argument.joint)
+    oracle.reset(state, argument.joint)
     return oracle

@@ -35,24 +35,33 @@ class HandleOracle(Oracle):
 
     fixture: Fixture
 
-    def _aim(self, state: SimState, i: int, joint: str) -> None:
+    def reset(self, state: SimState, joint: str) -> None:
+        """Begin in a world.
+
+        Args:
+            state: Of the world.
+            joint: One of SceneSpec.joints.
+        """
         self.fixture = Fixture.of(self.apartment, joint)
-        self._state, self._world = state, i
+        self._begin(state, self._run())
+
+    def _run(self) -> Actions:
+        raise NotImplementedError
 
     @property
     def opening(self) -> float:
         """Present value of the joint [m or rad]."""
-        return float(self.state.articulated_joints[self._world, self.fixture.index])
+        return float(self.state.articulated_joints[0, self.fixture.index])
 
     @property
     def holds_handle(self) -> bool:
         """True while the cup holds the handle in question."""
-        return int(self.state.held_handle[self._world]) == self.fixture.index
+        return int(self.state.held_handle[0]) == self.fixture.index
 
     @property
     def touches_handle(self) -> bool:
         """True while the cup touches the handle in question."""
-        return int(self.state.touched_handle[self._world]) == self.fixture.index
+        return int(self.state.touched_handle[0]) == self.fixture.index
 
     def handle_planner(self) -> HandlePlanner:
         """Planner for the world as it is now."""

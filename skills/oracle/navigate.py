@@ -19,21 +19,19 @@ class NavigateOracle(Oracle):
     def reset(
         self,
         state: SimState,
-        i: int,
         slot: int,
         goal: np.ndarray | tuple[float, ...] | None = None,
     ) -> None:
-        """Begin in world i.
+        """Begin in a world.
 
         Args:
-            state: State of all worlds.
-            i: World.
+            state: Of the world.
             slot: Object to be picked, or to be placed at the goal.
             goal: Where to place the held object [3], m; None to go and pick.
         """
         self.slot = slot
         self.goal = None if goal is None else np.asarray(goal, dtype=float)
-        self._begin(state, i, self._run())
+        self._begin(state, self._run())
 
     def _run(self) -> Actions:
         for attempt in range(ATTEMPTS):

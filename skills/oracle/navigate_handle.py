@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from rearrange.sim.base import SimState
 from skills.oracle.handle_oracle import HandleOracle, open_grasp, sweeps
 from skills.oracle.handle_planner import HandlePlanner, drive_cost
 from skills.oracle.oracle import ATTEMPTS, Actions
@@ -16,17 +15,6 @@ SWEEP_AHEAD, SWEEP_ASIDE = (1.05, 1.2, 1.35), (-0.1, 0.1, -0.3)  # base from the
 
 class NavigateToHandle(HandleOracle):
     """Drives to where a closed part can be opened, or an open one closed; the arm stays as it is."""
-
-    def reset(self, state: SimState, i: int, joint: str) -> None:
-        """Begin in world i.
-
-        Args:
-            state: State of all worlds.
-            i: World.
-            joint: One of SceneSpec.joints.
-        """
-        self._aim(state, i, joint)
-        self._begin(state, i, self._run())
 
     def _run(self) -> Actions:
         opens = self.opening < 0.5 * self.fixture.part.opened_least

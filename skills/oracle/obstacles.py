@@ -71,13 +71,12 @@ def _footprints(boxes: np.ndarray, low: float, high: float) -> np.ndarray:
     return result
 
 
-def obstacles_of(apartment: Apartment, state: SimState, i: int, without: int) -> Obstacles:
-    """Everything solid in world i but the robot, one object and parked objects.
+def obstacles_of(apartment: Apartment, state: SimState, without: int) -> Obstacles:
+    """Everything solid in a world but the robot, one object and parked objects.
 
     Args:
-        apartment: The apartment of world i.
-        state: State of all worlds.
-        i: World.
+        apartment: Of the world.
+        state: Of a simulator with one world.
         without: Slot of the object to leave out (to be picked, or held), or NOTHING.
     """
     scene, boxes, cylinders = spec_of_layout(apartment.layout), [], []
@@ -90,13 +89,13 @@ def obstacles_of(apartment: Apartment, state: SimState, i: int, without: int) ->
         else:
             cylinders.append((*solid.position, solid.size[0], solid.size[1]))
     joints: dict[str, float] = dict(
-        zip(scene.joints, state.articulated_joints[i].tolist(), strict=True)
+        zip(scene.joints, state.articulated_joints[0].tolist(), strict=True)
     )
     furniture, opened = _articulated(apartment, joints)
     boxes += furniture
     for slot in range(len(scene.objects)):
-        if slot != without and _stands_in(apartment, state.object_position[i, slot]):
-            _add_object(scene.objects[slot], state, i, slot, boxes, cylinders)
+        if slot != without and _stands_in(apartment, state.object_position[0, slot]):
+            _add_object(scene.objects[slot], state, slot, boxes, cylinders)
     return Obstacles(
         np.array(boxes).reshape(-1, 8),
         np.array(cylinders).reshape(-1, 5),
@@ -131,14 +130,13 @@ def _stands_in(apartment: Apartment, position: np.ndarray) -> bool:
 def _add_object(
     kind: ObjectKind,
     state: SimState,
-    i: int,
     slot: int,
     boxes: list[tuple],
     cylinders: list[tuple],
 ) -> None:
     """Add the upright box or cylinder that contains an object, also when it has fallen over."""
-    x, y, z = state.object_position[i, slot].tolist()
-    rotation = matrix_of(state.object_rotation[i, slot])
+    x, y, z = state.object_position[0, slot].tolist()
+    rotation = matrix_of(state.object_rotation[0, slot])
     if kind.parts[0].kind == "box":
         boxes.append((x, y, z, *_around(rotation, np.array(kind.parts[0].size))))
     elif abs(rotation[2, 2]) > STANDING:

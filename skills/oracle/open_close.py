@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from rearrange.robot.actions import HOLD, LET_GO
-from rearrange.sim.base import NOTHING, SimState
+from rearrange.sim.base import NOTHING
 from skills.oracle.handle_oracle import HandleOracle, open_grasp, sweeps
 from skills.oracle.handle_planner import RETREAT, Grasp
 from skills.oracle.oracle import ATTEMPTS, Actions
@@ -28,17 +28,6 @@ STILL = 0.003  # [m per action], motion of the handle that counts as rest
 
 class OpenOracle(HandleOracle):
     """Opens a drawer or a door by its handle and brings the hand back to rest."""
-
-    def reset(self, state: SimState, i: int, joint: str) -> None:
-        """Begin in world i.
-
-        Args:
-            state: State of all worlds.
-            i: World.
-            joint: One of SceneSpec.joints.
-        """
-        self._aim(state, i, joint)
-        self._begin(state, i, self._run())
 
     @property
     def _is_open(self) -> bool:
@@ -117,17 +106,6 @@ class CloseOracle(HandleOracle):
     The door is swept shut with the arm at rest if that can be planned; else, as drawers always are,
     it is pushed by its handle.
     """
-
-    def reset(self, state: SimState, i: int, joint: str) -> None:
-        """Begin in world i.
-
-        Args:
-            state: State of all worlds.
-            i: World.
-            joint: One of SceneSpec.joints.
-        """
-        self._aim(state, i, joint)
-        self._begin(state, i, self._run())
 
     @property
     def _is_closed(self) -> bool:

@@ -28,7 +28,7 @@ ATTEMPTS = 5  # plans that are tried before an oracle gives up
 
 
 class Oracle(Arm):
-    """Base of the three oracles; acts in one world at a time."""
+    """Base of the oracles; acts in a simulator with one world."""
 
     def __init__(self, grid: OccupancyGrid) -> None:
         """Make an oracle for the apartment with this floor, which names the apartment too."""
@@ -36,19 +36,18 @@ class Oracle(Arm):
         self.failure = ""  # why the oracle gave up, empty if it did not
         self._steps: Actions | None = None
         self._state: SimState | None = None
-        self._world = 0
         self.targets, self._targets_known = np.zeros(0), False
         self._finished = True
 
     # --- driven from outside --------------------------------------------------------------------
 
-    def act(self, state: SimState, i: int) -> np.ndarray:
-        """Next action of world i.
+    def act(self, state: SimState) -> np.ndarray:
+        """Choose the next action.
 
         Returns:
             [J + 3]: J joint target changes [rad], grip, forward [m], turn [rad].
         """
-        self._state, self._world = state, i
+        self._state = state
         if self._steps is not None and not self._finished:
             try:
                 return next(self._steps)
@@ -56,13 +55,14 @@ class Oracle(Arm):
                 self._finished = True
         return self.command()
 
-    def done(self, state: SimState, i: int) -> bool:
+    @property
+    def done(self) -> bool:
         """True once nothing is left to do, be it by success or by giving up (see `failure`)."""
         return self._finished
 
-    def _begin(self, state: SimState, i: int, steps: Actions) -> None:
-        self._state, self._world, self._steps = state, i, steps
-        self.targets = np.array(state.arm_joints[i], dtype=float)
+    def _begin(self, state: SimState, steps: Actions) -> None:
+        self._state, self._steps = state, steps
+        self.targets = np.array(state.arm_joints[0], dtype=float)
         self._targets_known = False  # those of the simulator are not part of its state
         self._finished, self.failure = False, ""
 
@@ -70,7 +70,7 @@ class Oracle(Arm):
 
     @property
     def state(self) -> SimState:
-        """State of all worlds at the last call."""
+        """State at the last call."""
         assert self._state is not None, "reset() comes first"
         return self._state
 
@@ -82,12 +82,12 @@ class Oracle(Arm):
     @property
     def base_pose(self) -> np.ndarray:
         """x, y, yaw [3], a copy."""
-        return np.array(self.state.base_pose[self._world], dtype=float)
+        return np.array(self.state.base_pose[0], dtype=float)
 
     @property
     def joints(self) -> np.ndarray:
         """Measured arm joints [J], a copy."""
-        return np.array(self.state.arm_joints[self._world], dtype=float)
+        return np.array(self.state.arm_joints[0], dtype=float)
 
     @property
     def holding(self) -> bool:
@@ -97,12 +97,12 @@ class Oracle(Arm):
     @property
     def speed(self) -> float:
         """Speed of the fastest arm joint [rad/s]."""
-        return self.spec.swing(self.state.arm_velocities[self._world])
+        return self.spec.swing(self.state.arm_velocities[0])
 
     @property
     def held(self) -> int:
         """Slot in the gripper or NOTHING."""
-        return int(self.state.held_object[self._world])
+        return int(self.state.held_object[0])
 
     @property
     def apartment(self) -> Apartment:
@@ -112,12 +112,12 @@ class Oracle(Arm):
 
     def obstacles(self, without: int) -> Obstacles:
         """Everything solid now, but one object."""
-        return obstacles_of(self.apartment, self.state, self._world, without)
+        return obstacles_of(self.apartment, self.state, without)
 
     def object_pose(self, slot: int) -> tuple[np.ndarray, np.ndarray]:
         """Position [3] and rotation (world from object) [3, 3] of an object."""
-        position = np.array(self.state.object_position[self._world, slot], dtype=float)
-        return position, matrix_of(self.state.object_rotation[self._world, slot])
+        position = np.array(self.state.object_position[0, slot], dtype=float)
+        return position, matrix_of(self.state.object_rotation[0, slot])
 
     def kind_of(self, slot: int) -> ObjectKind:
         """What stands in a slot."""
@@ -126,8 +126,8 @@ class Oracle(Arm):
     def load_in_hand(self, slot: int) -> tuple[np.ndarray, np.ndarray]:
         """Position [3] and rotation [3, 3] of an object in the end-effector frame."""
         position, rotation = self.object_pose(slot)
-        hand = np.array(self.state.end_effector_rotation[self._world], dtype=float)
-        tip = np.array(self.state.end_effector_position[self._world], dtype=float)
+        hand = np.array(self.state.end_effector_rotation[0], dtype=float)
+        tip = np.array(self.state.end_effector_position[0], dtype=float)
         return hand.T @ (position - tip), hand.T @ rotation
 
     def spheres(self) -> np.ndarray:

@@ -53,16 +53,15 @@ CLOSING = 45  # steps in which fingers have closed on something, or never will
 class PickOracle(Oracle):
     """Takes one object with the suction cup, or the fingers, and brings the hand back to rest."""
 
-    def reset(self, state: SimState, i: int, slot: int) -> None:
-        """Begin in world i.
+    def reset(self, state: SimState, slot: int) -> None:
+        """Begin in a world.
 
         Args:
-            state: State of all worlds.
-            i: World.
+            state: Of the world.
             slot: Object to pick.
         """
         self.slot = slot
-        self._begin(state, i, self._run())
+        self._begin(state, self._run())
 
     def _run(self) -> Actions:
         for attempt in range(ATTEMPTS):
@@ -136,7 +135,7 @@ class PickOracle(Oracle):
         """One step towards a posture, or of holding on where the cup touches; True if it holds."""
         if self.held == self.slot:
             return True
-        if int(self.state.touched_object[self._world]) == self.slot:
+        if int(self.state.touched_object[0]) == self.slot:
             yield self.command(grip=HOLD)
         else:
             yield self.toward(reference, LET_GO)

@@ -26,19 +26,16 @@ SHIFT_ERROR, LARGEST_SHIFT = 0.01, 0.4  # [m], [rad], of the postures for that
 class PlaceOracle(Oracle):
     """Puts what is held at a goal and brings the empty hand back to rest."""
 
-    def reset(
-        self, state: SimState, i: int, slot: int, goal: np.ndarray | tuple[float, ...]
-    ) -> None:
-        """Begin in world i.
+    def reset(self, state: SimState, slot: int, goal: np.ndarray | tuple[float, ...]) -> None:
+        """Begin in a world.
 
         Args:
-            state: State of all worlds.
-            i: World.
+            state: Of the world.
             slot: Object in the hand.
             goal: Wanted centre of the object, world frame [3], m.
         """
         self.slot, self.goal = slot, np.asarray(goal, dtype=float)
-        self._begin(state, i, self._run())
+        self._begin(state, self._run())
 
     def _run(self) -> Actions:
         for attempt in range(ATTEMPTS):
@@ -72,7 +69,7 @@ class PlaceOracle(Oracle):
         down = reach.heights[::-1]
         for reference in self.slowly(down):
             near = self.spec.swing(self.joints - down[-1]) < 0.1
-            if near and self.state.contact_force[self._world] > TOUCHDOWN:
+            if near and self.state.contact_force[0] > TOUCHDOWN:
                 break
             yield self.toward(reference)
         yield from self.settle(down[-1], still=True)  # what stands must not be toppled
@@ -86,7 +83,7 @@ class PlaceOracle(Oracle):
         A cup that is pulled up along the side of a tall object would topple it.
         """
         position, rotation = self.object_pose(self.slot)
-        tip = np.array(self.state.end_effector_position[self._world], dtype=float)
+        tip = np.array(self.state.end_effector_position[0], dtype=float)
         side = rotation @ face_towards(self.kind_of(self.slot), rotation.T @ (tip - position))
         side[2] = 0.0
         rise = np.vstack([self.joints, reach.heights[1:]])

@@ -54,8 +54,8 @@ class OracleSkill:
     def act(self, world: RearrangeEnv) -> np.ndarray:
         """Next action [J + 3]."""
         assert self._oracle is not None, "reset() comes first"
-        return self._oracle.act(world.state, 0)
+        return self._oracle.act(world.state)
 
     def done(self, world: RearrangeEnv) -> bool:
         """Whether the oracle has finished or given up."""
-        return self._oracle is not None and self._oracle.done(world.state, 0)
+        return self._oracle is not None and self._oracle.done

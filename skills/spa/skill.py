@@ -6,16 +6,15 @@ import numpy as np
 
 from rearrange.env import RearrangeEnv
 from skills.base import SkillArgument
+from skills.oracle.skill import ORACLE_TIMEOUT
 from skills.spa.robot import Actions, Plan, Robot
-
-TIMEOUT = 600  # steps, as for oracles
 
 
 class SpaSkill:
     """A classical skill: senses by depth and proprioception, plans over its own map, acts."""
 
     source = "sense-plan-act"
-    timeout = TIMEOUT
+    timeout = ORACLE_TIMEOUT
 
     def __init__(self, name: str, robot: Robot, plan: Plan) -> None:
         """Take a skill's name, its robot and its plan; skills that share a robot share its memory."""

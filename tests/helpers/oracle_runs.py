@@ -13,11 +13,11 @@ from skills.oracle.reach import to_base
 def run(env, oracle, *arguments, limit=400):
     """Let an oracle act until it is done; returns the steps and the largest contact force [N]."""
     state = env.state
-    oracle.reset(state, 0, *arguments)
+    oracle.reset(state, *arguments)
     force = 0.0
     for step in range(limit):
-        action = oracle.act(state, 0)
-        if oracle.done(state, 0):
+        action = oracle.act(state)
+        if oracle.done:
             return step, force
         assert action.shape == (10,)
         assert np.abs(action[:7]).max() <= ARM_STEP + 1e-9
@@ -36,10 +36,10 @@ def faces(pose, point):
 
 def run_free(env, oracle, joint, limit=600):
     """As `run`, but what the task thinks of it does not count."""
-    oracle.reset(env.state, 0, joint)
+    oracle.reset(env.state, joint)
     for _ in range(limit):
-        action = oracle.act(env.state, 0)
-        if oracle.done(env.state, 0):
+        action = oracle.act(env.state)
+        if oracle.done:
             return
         env.simulator.step(action[None])
         assert env.state.contact_force[0] < 10_000.0

@@ -21,9 +21,9 @@ def test_a_fridge_that_was_shut_stays_shut():
         world.reset(seed=seed)
         oracle = begin_oracle("close_fridge", world, argument_of("close_fridge", world.episode))
         for _ in range(300):
-            if oracle.done(world.state, 0):
+            if oracle.done:
                 break
-            simulator.step(oracle.act(world.state, 0)[None])
+            simulator.step(oracle.act(world.state)[None])
         if simulator.state.articulated_joints[0, 0] < 0.1:
             shut += 1
             repeat(simulator, one_action(simulator), 30)

@@ -22,7 +22,7 @@ def test_fixtures_agree_with_the_simulator(worlds, joint):
     assert opening > 0.2
     depth = 0.0175 * np.array([*fixture.outward(opening), 0.0])  # half of a handle's thickness
     assert fixture.handle(opening) - depth == pytest.approx(env.state.handle_position[0, index])
-    obstacles = obstacles_of(apartment, env.state, 0, NOTHING)
+    obstacles = obstacles_of(apartment, env.state, NOTHING)
     parts = fixture.boxes(opening)
     assert len(obstacles.boxes) - len(fixture.without(obstacles, opening).boxes) == len(parts)
     assert len(obstacles.opened) == len(parts)

@@ -43,7 +43,7 @@ def test_a_box_that_lies_on_its_side_is_low_and_wide(home):
     quarter, yaw = math.sqrt(0.5), 0.4
     c, s = math.cos(yaw / 2), math.sin(yaw / 2)
     rotation = (c * quarter, c * quarter, s * quarter, s * quarter)
-    boxes = obstacles_of(apartment, world(apartment, rotation), 0, NOTHING).boxes
+    boxes = obstacles_of(apartment, world(apartment, rotation), NOTHING).boxes
     lying = boxes[np.isclose(boxes[:, 2], 1.0) & np.isclose(boxes[:, 5], half[1])]
     assert len(lying) == 1
     assert sorted(lying[0, 3:5]) == pytest.approx(sorted([half[0], half[2]]))
@@ -54,13 +54,13 @@ def test_a_box_that_lies_on_its_side_is_low_and_wide(home):
 
 def test_only_what_stands_open_is_opened(home):
     apartment, _ = home
-    assert len(obstacles_of(apartment, world(apartment), 0, NOTHING).opened) == 0
+    assert len(obstacles_of(apartment, world(apartment), NOTHING).opened) == 0
     state = world(apartment, fridge_door=1.5)
-    opened = obstacles_of(apartment, state, 0, NOTHING).opened
+    opened = obstacles_of(apartment, state, NOTHING).opened
     fridge = np.array(apartment.frames["fridge"].position[:2])
     assert len(opened) > 0
     assert np.hypot(*(opened[:, :2] - fridge).T).max() < 1.2
-    drawers = obstacles_of(apartment, world(apartment, drawer_right_top=0.4), 0, NOTHING).opened
+    drawers = obstacles_of(apartment, world(apartment, drawer_right_top=0.4), NOTHING).opened
     cabinet = np.array(apartment.frames["cabinet"].position[:2])
     assert np.hypot(*(drawers[:, :2] - cabinet).T).max() < 1.0
 
@@ -74,7 +74,7 @@ def test_the_torso_does_not_drive_into_an_open_door(home):
     pose = np.array([*(np.array(frame.position[:2]) + 0.75 * out + 0.40 * left), frame.yaw])
     slack = {}
     for angle in (0.0, 1.5):
-        obstacles = obstacles_of(apartment, world(apartment, fridge_door=angle), 0, NOTHING)
+        obstacles = obstacles_of(apartment, world(apartment, fridge_door=angle), NOTHING)
         planner = BasePlanner(
             FETCH, grid, obstacles, np.array(FETCH.resting_arm), FETCH.planning.spheres
         )

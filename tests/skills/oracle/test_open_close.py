@@ -20,14 +20,14 @@ SKILLS = ("open_cab", "close_cab", "open_fridge", "close_fridge")
 
 def run(env, oracle, joint, limit):
     """Let an oracle act until it is done; returns metrics of the episode, or None, and the steps."""
-    oracle.reset(env.state, 0, joint)
+    oracle.reset(env.state, joint)
     info = {}
     for step in range(limit):
-        action = oracle.act(env.state, 0)
+        action = oracle.act(env.state)
         assert np.abs(action[:7]).max() <= ARM_STEP + 1e-9
         assert abs(action[8]) <= FORWARD_STEP + 1e-9
         assert abs(action[9]) <= TURN_STEP + 1e-9
-        stop = oracle.done(env.state, 0)
+        stop = oracle.done
         _, terminated, truncated, info = env.step_physical(action, stop)
         if stop or terminated or truncated:
             return info.get("metrics"), step + 1
@@ -99,7 +99,7 @@ def test_unknown_joints_are_refused(worlds):
     env = worlds("open_cab")
     env.reset(seed=0)
     with pytest.raises(ValueError, match="choose one of fridge_door"):
-        oracle_for("open_cab", env).reset(env.state, 0, "oven_door")
+        oracle_for("open_cab", env).reset(env.state, "oven_door")
 
 
 @pytest.mark.slow

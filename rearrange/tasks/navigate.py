@@ -45,7 +45,6 @@ from rearrange.tasks.starts import (
 from rearrange.tasks.targets import (
     add_laid_open,
     add_shut_in,
-    goal_beside,
     in_its_place,
     leave_open,
     random_goal,
@@ -169,15 +168,6 @@ class NavigateConfig:
         about=(
             "of the episodes have an open drawer or fridge, where the goal is inside or anywhere else: "
             "chores leave them open"
-        ),
-    )
-    beside_share: float = setting(
-        0.0,
-        high=1.0,
-        hab=0.0,
-        about=(
-            "of the episodes with an open drawer or fridge and the goal elsewhere have it near the handle: "
-            "what is behind the open door is not reached from before the fridge"
         ),
     )
     floor_map: bool = setting(
@@ -352,20 +342,10 @@ class Navigate(FloorTask):
             if target is not None:
                 scene.held_slot = target.slot if holding else None
                 if opened and not scene.joints:
-                    target = self._leave_open(scene, target, rng)
+                    leave_open(scene, rng)
                 return scene, target
         raise no_room(self.name, "a goal", self.scene, SCENE_ATTEMPTS)
 
     def _may_hold(self) -> bool:
         """Fingers have to take what they hold; and what is held goes to another receptacle."""
         return self.robot.fingers is None and len(self.scene.open_receptacles) > 1
-
-    def _leave_open(self, scene: Scene, target: Target, rng: np.random.Generator) -> Target:
-        """Open something that is not asked for; a target beside it at times, else the one that was chosen."""
-        handle, share = leave_open(scene, rng), self.config.beside_share
-        if handle is None or share == 0.0 or rng.random() >= share:
-            return target
-        holding = scene.held_slot is not None
-        target = goal_beside(scene, handle, holding, rng) or target
-        scene.held_slot = target.slot if holding else None
-        return target

@@ -34,7 +34,6 @@ from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.tasks.base import ActionConfig, ForceConfig, each_world, feel_force
-from rearrange.tasks.disturbance import pushed_shut
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, no_room, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, gps_compass, is_holding, polar
@@ -190,6 +189,15 @@ class NavigateConfig:
 
 
 @cached_njit
+def gone_shut(before: Any, now: Any) -> float:
+    """How far doors and drawers have gone towards where they are closed, in all [rad, m]."""
+    shut = 0.0
+    for k in range(len(now)):
+        shut += max(before[k] - now[k], 0.0)
+    return shut
+
+
+@cached_njit
 def _begin(world: Any, memory: Any, config: Any) -> None:
     distance, bearing = polar(world.base_pose, memory.goal)
     if not config.geodesic:
@@ -228,7 +236,7 @@ def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -
     rewards.drop = -config.drop_penalty * dropped
     rewards.stop = -config.wrong_stop_penalty * wrong_stop
     rewards.linger = -config.linger_penalty * (there and not stop)
-    shut = pushed_shut(memory.previous_joints, world.articulated_joints)
+    shut = gone_shut(memory.previous_joints, world.articulated_joints)
     rewards.shut = -config.shut_penalty * shut
     rewards.force = force_reward
     rewards.success = config.success_bonus * success

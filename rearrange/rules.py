@@ -44,45 +44,49 @@ def settings_in(
             yield name, value, setting_of(field, hab)
 
 
-def hab_value(value: Any, known: Setting, judged: bool = False) -> Any:
-    """What HAB's rules make of a setting: our value where HAB states none or cannot be had."""
-    if known.kept or known.hab is None:
-        return value
-    return known.hab_judged if judged and known.hab_judged is not None else known.hab
+def with_hab(config: Any) -> Any:
+    """A copy of a config, whose fields were made by `setting` and `group`, with HAB's values.
 
-
-def with_hab(config: Any, judged: bool = False) -> Any:
-    """A copy of a config with HAB's values.
-
-    Args:
-        config: A dataclass whose fields were made by `setting` and `group`.
-        judged: Take HAB's values for judging a policy instead of for training it.
+    Ours stay where HAB states none or where its own cannot be had.
     """
     values: dict[str, Any] = {}
     for name, value, known in settings_in(config):
         group, _, rest = name.rpartition(".")
-        values.setdefault(group, {})[rest] = hab_value(value, known, judged)
+        ours = known.kept or known.hab is None
+        values.setdefault(group, {})[rest] = value if ours else known.hab
     top = values.pop("", {})
     for group, parts in values.items():
         top[group] = dataclasses.replace(getattr(config, group), **parts)
     return dataclasses.replace(config, **top)
 
 
-def hab_config(task: str, judged: bool = False) -> Any:
+def hab_config(task: str) -> Any:
     """A task's config under HAB's rules; see `with_hab`. UserError: There is no such task."""
-    return with_hab(default_config(task), judged)
+    return with_hab(default_config(task))
 
 
-def task_config(task: str, rules: str = OURS, judged: bool = False) -> Any:
+def task_config(task: str, rules: str = OURS) -> Any:
     """A task's config under a set of rules; UserError where there is no such task or set."""
-    return hab_config(task, judged) if check_rules(rules) == HAB else default_config(task)
+    return hab_config(task) if check_rules(rules) == HAB else default_config(task)
 
 
 def without_stop_masks(config: Any) -> Any:
     """A copy of a task's config by which every stop counts, wherever it is called."""
-    masks = {"stop_zone": 0.0, "stop_distance": math.inf}
+    return _with(config, stop_zone=0.0, stop_distance=math.inf)
+
+
+def judged(config: Any) -> Any:
+    """A copy of a task's config by which policies are judged: no stop farther than 2 m from the goal counts.
+
+    That is the VER paper's, and by our rules always so. In a training by HAB's rules every stop counts.
+    """
+    return _with(config, stop_distance=2.0)
+
+
+def _with(config: Any, **values: Any) -> Any:
+    """A copy of a config with those of the values whose settings it has."""
     there = {field.name for field in dataclasses.fields(config)}
-    return dataclasses.replace(config, **{k: v for k, v in masks.items() if k in there})
+    return dataclasses.replace(config, **{k: v for k, v in values.items() if k in there})
 
 
 def simulator_config(rules: str = OURS) -> SimulatorConfig:

@@ -34,7 +34,6 @@ class Setting:
     Attributes:
         about: What it means, and its unit in brackets.
         hab: Its value in HAB: a number or a bool; None: HAB states none.
-        hab_judged: HAB's value where a policy is judged, if that is another; else None.
         note: What is to be said of HAB's value, or nothing.
         kept: Why HAB's rules keep our value although HAB has another, or nothing.
         hides: What failure our value hides or makes rarer, or nothing.
@@ -44,7 +43,6 @@ class Setting:
 
     about: str
     hab: Any
-    hab_judged: Any = None
     note: str = ""
     kept: str = ""
     hides: str = ""

@@ -119,7 +119,6 @@ class NavigateConfig:
     stop_distance: float = setting(
         2.0,
         hab=math.inf,
-        hab_judged=2.0,
         note="2 where the VER paper judges",
         hides="a stop that is called too early, in training, too",
         about=(

@@ -10,16 +10,14 @@ from nav.objectnav import ObjectNav
 from nav.pointnav import PointNav
 from nav.task import NavTask
 from nav.worlds import AgentWorlds
-from rearrange.errors import UserError
+from rearrange.errors import check_choice
 
 TASKS: dict[str, type[NavTask]] = {task.name: task for task in (PointNav, ObjectNav, Flee, Explore)}
 
 
 def check_task(name: str) -> str:
     """Return the task's name or raise a UserError that lists those that exist."""
-    if name not in TASKS:
-        raise UserError(f"unknown navigation task '{name}': choose one of {', '.join(TASKS)}")
-    return name
+    return check_choice("navigation task", name, TASKS)
 
 
 def default_config(name: str) -> Any:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from rearrange.errors import UserError
+from rearrange.errors import check_choice
 from rearrange.settings import Setting, group_values, setting_of
 from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import default_config
@@ -23,9 +23,7 @@ RULES = (OURS, HAB)
 
 def check_rules(name: str) -> str:
     """Return the name of a set of rules or raise a UserError that lists those that exist."""
-    if name not in RULES:
-        raise UserError(f"unknown rules '{name}': choose one of {', '.join(RULES)}")
-    return name
+    return check_choice("rules", name, RULES)
 
 
 def settings_in(

@@ -118,11 +118,11 @@ def _check_range(key: str, value: Any, each: dataclasses.Field[Any], known: Sett
         raise UserError(f"{key} must be {allowed}, found {value:g}")
 
 
-def check_order(config: Any, name: str, low: str, high: str) -> None:
-    """Raise a UserError where the least of something is above the most of it; `name` as of `check_ranges`."""
+def check_order(config: Any, low: str, high: str) -> None:
+    """Raise a UserError where the least of something is above the most of it, in a task's config."""
     least, most = getattr(config, low), getattr(config, high)
     if least > most:
-        raise UserError(f"{name}.{low} must be at most {name}.{high}={most:g}, found {least:g}")
+        raise UserError(f"task.{low} must be at most task.{high}={most:g}, found {least:g}")
 
 
 def group_values(config_field: dataclasses.Field[Any]) -> dict[str, Any]:

@@ -49,7 +49,6 @@ from rearrange.tasks.targets import (
     random_goal,
 )
 
-POSE_ATTEMPTS = 50  # start poses that are tried for one goal (habitat-lab: 50)
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
 
 
@@ -315,7 +314,7 @@ class Navigate(FloorTask):
         goal = target.start if scene.held_slot is None else target.goal
         near = config.near_share > 0 and rng.random() < config.near_share
         sample_pose = pose_within if near else pose_away_from
-        pose = sample_pose(scene, goal, config.start_distance, rng, POSE_ATTEMPTS)
+        pose = sample_pose(scene, goal, config.start_distance, rng)
         arm = sample_arm(self.robot, rng, config.start_arm_noise)
         return scene.episode((target,), pose, arm, rng)
 

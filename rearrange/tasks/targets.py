@@ -13,6 +13,8 @@ from rearrange.robot import RobotSpec
 from rearrange.tasks.sampling import GOAL_GAP, Scene
 from rearrange.tasks.starts import open_doors
 
+GOAL_ATTEMPTS = 50  # objects and places that are tried
+
 
 def add_shut_in(
     scene: Scene, receptacle: str, rng: np.random.Generator, robot: RobotSpec | None = None
@@ -77,18 +79,16 @@ def leave_open(scene: Scene, rng: np.random.Generator) -> None:
         _open(scene, part.name, float(rng.uniform(part.laid_open, part.range[1])))
 
 
-def random_goal(
-    scene: Scene, inside_share: float, rng: np.random.Generator, attempts: int = 50
-) -> Target | None:
+def random_goal(scene: Scene, inside_share: float, rng: np.random.Generator) -> Target | None:
     """A random object with a free goal on another open receptacle or behind a door (the fridge's), then open.
 
     Returns:
-        The target, or None if no goal was found within the attempts.
+        The target, or None if no goal was found within GOAL_ATTEMPTS.
     """
     slots, spec = list(scene.objects), scene.spec
     behind_doors = [part.receptacle for part in spec.parts if part.receptacle and part.turns]
     inside = rng.random() < inside_share and bool(behind_doors)
-    for _ in range(attempts if slots else 0):
+    for _ in range(GOAL_ATTEMPTS if slots else 0):
         slot = int(rng.choice(slots))
         start = scene.receptacle_of[slot]
         name = one_of(behind_doors, rng) if inside else str(rng.choice(spec.open_receptacles))

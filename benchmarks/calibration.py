@@ -14,10 +14,10 @@ def fixed_work() -> int:
     return total
 
 
-def fixed_work_duration(repeats: int = 100) -> float:
+def fixed_work_duration() -> float:
     """Returns the median time that the work takes now [s]."""
     durations = []
-    for _ in range(repeats):
+    for _ in range(100):
         begin = time.perf_counter()
         fixed_work()
         durations.append(time.perf_counter() - begin)

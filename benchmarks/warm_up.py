@@ -18,10 +18,10 @@ from skills.registry import skill_names
 STEPS = 20
 
 
-def warm_up(task: str, given: Sequence[str] = ()) -> float:
+def warm_up(task: str) -> float:
     """Steps worlds of a task, in few homes; returns the seconds that it took."""
     begin = time.perf_counter()
-    _, make_env = skill_case("ver", 1, task, given=given)
+    _, make_env = skill_case("ver", 1, task)
     factory: Any = make_env
     env, worlds = make_env(0, 1), factory.make_vector(2, 1, threads=1)
     for each in (env, worlds):

@@ -56,6 +56,14 @@ class Arm(Protocol):
         ...
 
 
+class Undrawn:
+    """Of an arm of which nothing is drawn."""
+
+    def curve(self, seed: int, folder: Path) -> dict[str, list[float]]:
+        """See `Arm`: there is none."""
+        return {}
+
+
 @dataclass(frozen=True)
 class Training:
     """A training, judged afterwards in homes that it has not seen.
@@ -114,14 +122,11 @@ class Training:
 
     def policy(self, seed: int, folder: Path) -> Path:
         """File in which the training leaves its policy."""
-        return self._run(seed, folder) / POLICY
-
-    def _run(self, seed: int, folder: Path) -> Path:
-        return folder / "runs" / slug(self.name, seed)
+        return run_of(folder, self.name, seed) / POLICY
 
     def _words(self, seed: int, folder: Path) -> tuple[str, ...]:
         """Task, run directory and settings, as words of a command."""
-        own = (f"run={self._run(seed, folder)}", f"trainer.seed={seed}")
+        own = (f"run={run_of(folder, self.name, seed)}", f"trainer.seed={seed}")
         return (self.task, *own, *OF_ALL, *self.settings)
 
     def _command(self, seed: int, folder: Path) -> tuple[str, ...]:
@@ -130,7 +135,7 @@ class Training:
 
     def _logged(self, seed: int, folder: Path) -> list[Row]:
         """Rows of its log."""
-        return read_rows(self._run(seed, folder))
+        return read_rows(run_of(folder, self.name, seed))
 
 
 @dataclass(frozen=True)
@@ -159,7 +164,7 @@ class Population(Training):
         return ("-m", "skills.population", *words)
 
     def _logged(self, seed: int, folder: Path) -> list[Row]:
-        run = self._run(seed, folder)
+        run = run_of(folder, self.name, seed)
         members = json.loads((run / STATE).read_text())["members"]
         best = best_of([member["scores"][-1] for member in members])
         every = {"steps": len(members), "seconds": len(members)}  # members take turns
@@ -170,7 +175,7 @@ class Population(Training):
 
 
 @dataclass(frozen=True)
-class Throughput:
+class Throughput(Undrawn):
     """Speed of a training by a system beside pure simulation, measured by benchmarks.systems.
 
     Attributes:
@@ -219,13 +224,9 @@ class Throughput:
         shares = {"mean_of_max": mean / fastest, "share_of_limit": mean / alone["limit"]}
         return row | {"mean_sps": mean, "max_sps": fastest} | shares
 
-    def curve(self, seed: int, folder: Path) -> dict[str, list[float]]:
-        """See `Arm`: there is none."""
-        return {}
-
 
 @dataclass(frozen=True)
-class Breakdown:
+class Breakdown(Undrawn):
     """Speed of PointNav, alone and while it trains, measured by benchmarks.navigation.
 
     Attributes:
@@ -262,13 +263,9 @@ class Breakdown:
             **{f"{part}_us": share * frame_us for part, share in shares.items()},
         }
 
-    def curve(self, seed: int, folder: Path) -> dict[str, list[float]]:
-        """See `Arm`: there is none."""
-        return {}
-
 
 @dataclass(frozen=True)
-class Distances:
+class Distances(Undrawn):
     """Success of Pick from given distances, judged by skills.study.
 
     Attributes:
@@ -307,10 +304,6 @@ class Distances:
             f"success_at_{point['distance']:g}": point["success_at_end"]["mean"] for point in told
         }
 
-    def curve(self, seed: int, folder: Path) -> dict[str, list[float]]:
-        """See `Arm`: there is none."""
-        return {}
-
 
 def mean_of(curve: Mapping[str, Sequence[float]], figure: str) -> float | None:
     """Mean of a figure over the steps of a curve; None where it has fewer than two places."""
@@ -329,3 +322,8 @@ def slug(name: str, seed: int | None = None) -> str:
 def result(folder: Path, name: str, seed: int) -> Path:
     """File in which a command leaves an arm's figures of a seed."""
     return folder / "results" / f"{slug(name, seed)}.json"
+
+
+def run_of(folder: Path, name: str, seed: int) -> Path:
+    """Run directory of an arm's training of a seed."""
+    return folder / "runs" / slug(name, seed)

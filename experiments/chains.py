@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.arms import Row, Training, result, slug
+from experiments.arms import Row, Training, Undrawn, result, slug
 from skills.jobs import Job
 
 INTERACTIONS = 3  # from the first one on, that have a figure each
@@ -14,7 +14,7 @@ JUDGED_ALONE = "pick"  # the skill whose success in its own task is told
 
 
 @dataclass(frozen=True)
-class Chain:
+class Chain(Undrawn):
     """A scenario, played in homes that nothing was trained in; a seed has trainings and episodes of its own.
 
     Attributes:
@@ -62,7 +62,3 @@ class Chain:
             **{f"after_{k}": each["success"]["mean"] for k, each in enumerate(first, 1)},
             "pick_alone": alone[0].row(seed, folder)["success"] if alone else None,
         }
-
-    def curve(self, seed: int, folder: Path) -> dict[str, list[float]]:
-        """See `Arm`: there is none."""
-        return {}

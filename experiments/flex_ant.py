@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.locomotion import FINAL, RETURN, RUNS, SPEED
-from experiments.arms import JUDGED_BY, Row, result, slug
+from experiments.arms import JUDGED_BY, Row, result, run_of, slug
 from experiments.claims import VALUE, Claim
 from experiments.experiment import Experiment
 from skills.jobs import Job
@@ -43,7 +43,7 @@ class Running:
 
     def jobs(self, seed: int, folder: Path) -> list[Job]:
         """See `Arm`; on a GPU where there is one."""
-        run, label = self._run(seed, folder), slug(self.name, seed)
+        run, label = run_of(folder, self.name, seed), slug(self.name, seed)
         device = "cuda" if torch.cuda.is_available() else "cpu"
         words = (f"run={run}", f"seed={seed}", f"collect.num_environments={self.count}")
         words += ("tensorboard=false", "checkpoint_interval_s=60", f"device={device}")
@@ -54,7 +54,7 @@ class Running:
 
     def row(self, seed: int, folder: Path) -> Row:
         """See `Arm`."""
-        rows = read_rows(self._run(seed, folder))
+        rows = read_rows(run_of(folder, self.name, seed))
         told = [row for row in rows if RETURN in row]
         running = next((row for row in told if row[RETURN] >= RUNS), None)
         return {
@@ -67,12 +67,9 @@ class Running:
 
     def curve(self, seed: int, folder: Path) -> dict[str, list[float]]:
         """See `Arm`."""
-        rows = [row for row in read_rows(self._run(seed, folder)) if RETURN in row]
+        rows = [row for row in read_rows(run_of(folder, self.name, seed)) if RETURN in row]
         names = {"return": RETURN, "steps": "steps", "seconds": "seconds"}
         return {name: [row[key] for row in rows] for name, key in names.items()}
-
-    def _run(self, seed: int, folder: Path) -> Path:
-        return folder / "runs" / slug(self.name, seed)
 
 
 def arms(quick: bool) -> list[Running]:

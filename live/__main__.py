@@ -20,7 +20,7 @@ from planner.replanning import NEW_PLANS
 from planner.rules import REDRIVES
 from rearrange.caching import first_start
 from rearrange.command_line import OneLineParser, refuse
-from rearrange.errors import UserError
+from rearrange.errors import UserError, check_choice
 from rearrange.scenes.registry import check_split
 from rearrange.tasks import household_names
 from skills.command import run_command, short_path
@@ -81,8 +81,8 @@ def _check(options: Any) -> None:
         raise UserError("give one of: TASK, --replay RESULT, --watch RUN")
     check_split(options.split)
     names = (*household_names(), *navigation_names(), *skill_names())
-    if options.task and options.task not in names:
-        raise UserError(f"unknown task '{options.task}': choose one of {', '.join(names)}")
+    if options.task:
+        check_choice("task", options.task, names)
     if options.policy and (options.agent != "policy" or not options.task):
         raise UserError("--policy is whose weights --agent policy takes: leave one of them out")
     plans = options.task in household_names() and options.agent in PLANNERS and not options.policy

@@ -23,7 +23,7 @@ from PIL import Image
 
 from atomic_files import write_whole
 from rearrange.command_line import OneLineParser, output_folder
-from rearrange.errors import UserError
+from rearrange.errors import UserError, check_choice
 from skills.command import run_command, short_path
 
 NAMES = "chromium", "chromium-browser", "google-chrome"
@@ -190,8 +190,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=output_folder, default=Path("docs"), metavar="DIR")
     options = parser.parse_args(arguments)
     for name in options.names:
-        if name not in SHOTS:
-            raise UserError(f"unknown picture '{name}': choose one of {', '.join(SHOTS)}")
+        check_choice("picture", name, SHOTS)
     for name in options.names or SHOTS:
         path = options.output / f"live_{name}.png"
         picture = take(SHOTS[name], PHONE if options.phone else SIZE)

@@ -18,7 +18,7 @@ from nav.scan import OPEN, ScanKey, load_scan, sample_episode
 from nav.scan_worlds import ScanWorlds
 from nav.task import NavTask
 from nav.worlds import AgentWorlds
-from rearrange.errors import UserError
+from rearrange.errors import UserError, check_choice
 from rearrange.habitat.process import check_installed
 from rearrange.scenes.registry import DEFAULT_HOMES
 
@@ -189,8 +189,7 @@ def source_of(
                 "habitat-test-scenes/v1/{split}/{split}.json.gz"
             )
         return SceneEpisodes(task, path, scenes)
-    if sim != GRID:
-        raise UserError(f"unknown simulator '{sim}': choose one of {GRID}, {HABITAT}, {SCAN}")
+    check_choice("simulator", sim, (GRID, HABITAT, SCAN))
     if path:
         raise UserError(
             f"dataset={dataset} is played in scenes of files: say sim=habitat or sim=scan"

@@ -41,21 +41,15 @@ class Follower:
 
 
 class MeshFollower:
-    """Drives an agent to its episode's goal in a scene of Habitat's, likewise.
+    """Drives the first agent of worlds to its episode's goal in a scene of Habitat's, likewise."""
 
-    Args:
-        worlds: Whose agent it is.
-        i: Which of them.
-    """
-
-    def __init__(self, worlds: MeshWorlds, i: int = 0) -> None:
-        self.worlds, self.i = worlds, i
-        self.turns = _turns(worlds.config)
+    def __init__(self, worlds: MeshWorlds) -> None:
+        self.worlds, self.turns = worlds, _turns(worlds.config)
 
     def act(self, pose: np.ndarray) -> int:
         """The next action: FORWARD, LEFT or RIGHT; the agent's own pose is what counts."""
         del pose
-        return _towards(self.turns, self.worlds.outlook(self.i, self.turns))
+        return _towards(self.turns, self.worlds.outlook(0, self.turns))
 
 
 def _turns(config: AgentConfig) -> np.ndarray:

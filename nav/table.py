@@ -17,7 +17,7 @@ from nav.pointnav import PointNav
 from nav.task import NavTask
 from nav.worlds import AgentWorlds
 from rearrange.entry_points import load
-from rearrange.errors import UserError
+from rearrange.errors import UserError, check_choice
 
 TASKS: dict[str, type[NavTask]] = {task.name: task for task in (PointNav, ObjectNav, Flee, Explore)}
 
@@ -59,9 +59,7 @@ def all_tasks() -> dict[str, type[NavTask]]:
 
 def find_task(name: str) -> type[NavTask]:
     """The task of that name; a UserError lists those that exist."""
-    if name not in all_tasks():
-        raise UserError(f"unknown navigation task '{name}': choose one of {', '.join(TASKS)}")
-    return TASKS[name]
+    return all_tasks()[check_choice("navigation task", name, all_tasks())]
 
 
 def default_config(name: str) -> Any:

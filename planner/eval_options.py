@@ -25,7 +25,7 @@ from rearrange.command_line import (
     output_folder,
     refuse,
 )
-from rearrange.errors import UserError
+from rearrange.errors import UserError, check_choice
 from rearrange.sim.backends import check_simulator_name, make_simulator
 from rearrange.tasks import household_names
 from skills.knowledge import DEFAULT_LEVEL, LEVELS, check_level
@@ -185,14 +185,14 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 def _check_options(options: argparse.Namespace) -> None:
     """Raise a UserError where options make no sense, alone or together."""
-    _check("task", options.task, household_names())
+    check_choice("task", options.task, household_names())
     check_homes_asked(options)
     mode, _ = parse_modes(options.skills)
     if check_simulator_name(options.sim) != "mujoco":
         if options.video:
             raise UserError("--video draws MuJoCo's worlds: leave it or --sim out")
         make_simulator(options.sim, 1).close()
-    _check("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
+    check_choice("navigate-timeout", options.navigate_timeout, ("end", "proceed"))
     check_level(options.knowledge)
     reason = " follows no plan: leave out {option}"
     followed: dict[str, Any] = {
@@ -218,7 +218,7 @@ def _check_options(options: argparse.Namespace) -> None:
         refuse(options, "{option} is for --video: give that, too, or leave it out", output=None)
     _check_files(options)
     if options.engine != OWN_ENGINE:
-        _check("engine", options.engine, engine_names())
+        check_choice("engine", options.engine, engine_names())
     check_counts(options, "episodes", "workers")
 
 
@@ -267,8 +267,3 @@ def settings_from(options: argparse.Namespace) -> EvaluationSettings:
         homes=options.homes,
         robot=robot_of(options.skills, options.task, options.robot),
     )
-
-
-def _check(name: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise UserError(f"unknown {name} '{value}': choose one of {', '.join(choices)}")

@@ -27,7 +27,7 @@ from rearrange.caching import first_start
 from rearrange.command_line import OneLineParser, check_counts, output_folder, refuse
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import EpisodeSet, default_path, find_dataset, spec_of
-from rearrange.errors import UserError
+from rearrange.errors import UserError, check_choice
 from rearrange.robot import find_robot
 from rearrange.scenes.registry import HOMES
 from skills import SkillArgument
@@ -311,8 +311,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parser.parse_args(arguments)
     for name in options.names:
-        if name not in names:
-            raise UserError(f"unknown film '{name}': choose one of {', '.join(names)}")
+        check_choice("film", name, names)
     if options.gif:
         _check_gif(options.names or names)
     if options.names and NAVIGATION.keys() >= set(options.names):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rearrange.env import RearrangeEnv
-from rearrange.errors import UserError
+from rearrange.errors import check_choice
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.scenes.registry import DEFAULT_HOMES, spec_of_homes
 from rearrange.sim.backends import make_simulator
@@ -31,9 +31,7 @@ def title_of(task: str) -> str:
     Raises:
         UserError: There is no such task.
     """
-    if task not in household_names():
-        raise UserError(f"unknown task '{task}': choose one of {', '.join(household_names())}")
-    return TASKS[task][0].title
+    return TASKS[check_choice("task", task, household_names())][0].title
 
 
 def open_stage(

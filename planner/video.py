@@ -143,7 +143,7 @@ class EpisodeVideo:
         radius, height = kind.footprint_radius, kind.half_height
         state = world.state
         if target.goal != target.start:
-            draw_ghost_box(picture, view, target.goal, (radius, radius, height), None, GHOST, 0.5)
+            draw_ghost_box(picture, view, target.goal, (radius, radius, height), GHOST)
         handle = handle_of(world, moment)
         if handle is not None:
             draw_box(picture, view, handle, HANDLE_BOX, None, NOW, hidden=0.35)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from rearrange.errors import UserError
+from rearrange.errors import check_choice
 from rearrange.settings import Setting, group_values, setting_of
 from rearrange.sim.config import SimulatorConfig
 from rearrange.tasks import default_config
@@ -23,9 +23,7 @@ RULES = (OURS, HAB)
 
 def check_rules(name: str) -> str:
     """Return the name of a set of rules or raise a UserError that lists those that exist."""
-    if name not in RULES:
-        raise UserError(f"unknown rules '{name}': choose one of {', '.join(RULES)}")
-    return name
+    return check_choice("rules", name, RULES)
 
 
 def settings_in(
@@ -44,45 +42,49 @@ def settings_in(
             yield name, value, setting_of(field, hab)
 
 
-def hab_value(value: Any, known: Setting, judged: bool = False) -> Any:
-    """What HAB's rules make of a setting: our value where HAB states none or cannot be had."""
-    if known.kept or known.hab is None:
-        return value
-    return known.hab_judged if judged and known.hab_judged is not None else known.hab
+def with_hab(config: Any) -> Any:
+    """A copy of a config, whose fields were made by `setting` and `group`, with HAB's values.
 
-
-def with_hab(config: Any, judged: bool = False) -> Any:
-    """A copy of a config with HAB's values.
-
-    Args:
-        config: A dataclass whose fields were made by `setting` and `group`.
-        judged: Take HAB's values for judging a policy instead of for training it.
+    Ours stay where HAB states none or where its own cannot be had.
     """
     values: dict[str, Any] = {}
     for name, value, known in settings_in(config):
         group, _, rest = name.rpartition(".")
-        values.setdefault(group, {})[rest] = hab_value(value, known, judged)
+        ours = known.kept or known.hab is None
+        values.setdefault(group, {})[rest] = value if ours else known.hab
     top = values.pop("", {})
     for group, parts in values.items():
         top[group] = dataclasses.replace(getattr(config, group), **parts)
     return dataclasses.replace(config, **top)
 
 
-def hab_config(task: str, judged: bool = False) -> Any:
+def hab_config(task: str) -> Any:
     """A task's config under HAB's rules; see `with_hab`. UserError: There is no such task."""
-    return with_hab(default_config(task), judged)
+    return with_hab(default_config(task))
 
 
-def task_config(task: str, rules: str = OURS, judged: bool = False) -> Any:
+def task_config(task: str, rules: str = OURS) -> Any:
     """A task's config under a set of rules; UserError where there is no such task or set."""
-    return hab_config(task, judged) if check_rules(rules) == HAB else default_config(task)
+    return hab_config(task) if check_rules(rules) == HAB else default_config(task)
 
 
 def without_stop_masks(config: Any) -> Any:
     """A copy of a task's config by which every stop counts, wherever it is called."""
-    masks = {"stop_zone": 0.0, "stop_distance": math.inf}
+    return _with(config, stop_zone=0.0, stop_distance=math.inf)
+
+
+def judged(config: Any) -> Any:
+    """A copy of a task's config by which policies are judged: no stop farther than 2 m from the goal counts.
+
+    That is the VER paper's, and by our rules always so. In a training by HAB's rules every stop counts.
+    """
+    return _with(config, stop_distance=2.0)
+
+
+def _with(config: Any, **values: Any) -> Any:
+    """A copy of a config with those of the values whose settings it has."""
     there = {field.name for field in dataclasses.fields(config)}
-    return dataclasses.replace(config, **{k: v for k, v in masks.items() if k in there})
+    return dataclasses.replace(config, **{k: v for k, v in values.items() if k in there})
 
 
 def simulator_config(rules: str = OURS) -> SimulatorConfig:

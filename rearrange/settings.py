@@ -34,7 +34,6 @@ class Setting:
     Attributes:
         about: What it means, and its unit in brackets.
         hab: Its value in HAB: a number or a bool; None: HAB states none.
-        hab_judged: HAB's value where a policy is judged, if that is another; else None.
         note: What is to be said of HAB's value, or nothing.
         kept: Why HAB's rules keep our value although HAB has another, or nothing.
         hides: What failure our value hides or makes rarer, or nothing.
@@ -44,7 +43,6 @@ class Setting:
 
     about: str
     hab: Any
-    hab_judged: Any = None
     note: str = ""
     kept: str = ""
     hides: str = ""
@@ -120,11 +118,11 @@ def _check_range(key: str, value: Any, each: dataclasses.Field[Any], known: Sett
         raise UserError(f"{key} must be {allowed}, found {value:g}")
 
 
-def check_order(config: Any, name: str, low: str, high: str) -> None:
-    """Raise a UserError where the least of something is above the most of it; `name` as of `check_ranges`."""
+def check_order(config: Any, low: str, high: str) -> None:
+    """Raise a UserError where the least of something is above the most of it, in a task's config."""
     least, most = getattr(config, low), getattr(config, high)
     if least > most:
-        raise UserError(f"{name}.{low} must be at most {name}.{high}={most:g}, found {least:g}")
+        raise UserError(f"task.{low} must be at most task.{high}={most:g}, found {least:g}")
 
 
 def group_values(config_field: dataclasses.Field[Any]) -> dict[str, Any]:

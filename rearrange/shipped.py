@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rearrange.errors import UserError
+from rearrange.errors import check_choice
 
 _PACKAGE = Path(__file__).resolve().parent
 CPU = "cpu"  # the preset that changes nothing
@@ -40,9 +40,7 @@ CONFIGS = SHIPPED / "configs"
 def preset_file(name: str) -> Path | None:
     """The settings of a preset, None for CPU; UserError that lists those that exist."""
     files = {path.stem: path for path in (CONFIGS / "presets").glob("*.yaml")}
-    if name != CPU and name not in files:
-        raise UserError(f"unknown preset '{name}': choose one of cpu, {', '.join(sorted(files))}")
-    return files.get(name)
+    return files.get(check_choice("preset", name, (CPU, *sorted(files))))
 
 
 def fitting(names: Sequence[str], preset: str) -> dict[str, Any]:

@@ -43,20 +43,18 @@ class Row:
         ours: Its value where we judge a policy.
         trained: Its values where we train, in the stages of the recipe, each once.
         hab: Its value in a training with rules=hab.
-        hab_judged: Its value where such a policy is judged.
     """
 
     known: Setting
     ours: Any
     trained: tuple[Any, ...]
     hab: Any
-    hab_judged: Any
 
     @property
     def differs(self) -> bool:
         """True if the rules give it other values, or HAB itself has another than both."""
-        alike = [same(self.ours, self.hab_judged), *(same(x, self.hab) for x in self.trained)]
-        return not all(alike) or bool(self.known.kept)
+        alike = all(same(x, self.hab) for x in (self.ours, *self.trained))
+        return not alike or bool(self.known.kept)
 
 
 def same(first: Any, second: Any) -> bool:
@@ -89,23 +87,23 @@ def values_of(environments: SkillEnvironments) -> dict[str, tuple[Any, Setting]]
 @lru_cache
 def rows_of(skill: str) -> dict[str, Row]:
     """Every setting of a skill or scenario by both rules."""
-    values = []
-    for rules in (OURS, HAB):
-        stages = load_stages(skill, [f"rules={rules}"])
-        trained = [_environments(settings) for settings in stages]
-        judged = SkillEnvironments.from_metadata(trained[-1].metadata(), "val")
-        values += [values_of(judged), [values_of(environments) for environments in trained]]
-    ours, trained, hab_judged, (hab,) = values
+    ours, (hab,) = _trainings(skill, OURS), _trainings(skill, HAB)
+    judged = values_of(SkillEnvironments.from_metadata(ours[-1].metadata(), "val"))
+    trained, by_hab = [values_of(environments) for environments in ours], values_of(hab)
     return {
         name: Row(
             known,
             value,
             tuple(dict.fromkeys(stage[name][0] for stage in trained)),
-            hab[name][0],
-            hab_judged[name][0],
+            by_hab[name][0],
         )
-        for name, (value, known) in ours.items()
+        for name, (value, known) in judged.items()
     }
+
+
+def _trainings(skill: str, rules: str) -> list[SkillEnvironments]:
+    """Those of the stages of a recipe."""
+    return [_environments(settings) for settings in load_stages(skill, [f"rules={rules}"])]
 
 
 def _environments(settings: Any) -> SkillEnvironments:
@@ -160,8 +158,6 @@ def cell(row: Row) -> str:
     ours, hab = shown(row.ours, known), shown(row.hab, known)
     if not all(same(row.ours, value) for value in row.trained):
         ours += f", trained {_stages(row)}"
-    if not same(row.hab, row.hab_judged):
-        hab += f", judged {shown(row.hab_judged, known)}"
     return f"{f'**{ours}**' if row.differs else ours} [{hab}]"
 
 

@@ -26,7 +26,7 @@ the same. In code: `RearrangeEnv("pick", hab_config("pick"), simulator=simulator
 In all tables the value of `rules=ours` stands first and that of `rules=hab` in brackets or beside
 it; **bold** is what differs. Ours is what a policy is judged by. Where configs/*.yaml train with
 another value, "trained" says so, in the order of the stages. Where `rules=hab` judges by another
-than it trains with, "judged" does. Results in our apartments and with our physics are not comparable
+than it trains with, the meaning does. Results in our apartments and with our physics are not comparable
 with those in ReplicaCAD.
 
 Every number is a setting. `gymnasium.make` takes them by these names, and has these values but for two

@@ -12,7 +12,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from rearrange.entry_points import load
-from rearrange.errors import UserError
+from rearrange.errors import UserError, check_choice
 from rearrange.tasks import TASKS, register_task, unregister_task
 from skills import specs as ours
 from skills.spec import Effect, SkillSpec
@@ -72,9 +72,7 @@ def skill_names() -> tuple[str, ...]:
 def find(name: str) -> SkillSpec:
     """The skill of that name; a UserError lists those that there are."""
     found = all_specs()
-    if name not in found:
-        raise UserError(f"unknown skill '{name}': choose one of {', '.join(found)}")
-    return found[name]
+    return found[check_choice("skill", name, found)]
 
 
 def effect_of(name: str) -> Effect:

@@ -25,6 +25,7 @@ from rearrange.rules import (
     OURS,
     check_rules,
     hab_config,
+    judged,
     simulator_config,
     task_config,
 )
@@ -247,7 +248,7 @@ class SkillEnvironments(Environments):
         trained: Mapping[str, Any] = metadata["task"]
         task = {name: trained[name] for name in ACTING if name in trained}
         if rules == HAB:  # it says with which masks
-            task = asdict(hab_config(metadata["skill"], judged=True)) | task
+            task = asdict(judged(hab_config(metadata["skill"]))) | task
         else:
             task |= unmasked(trained)
         return cls(split=split, task=task, **kept)
@@ -260,10 +261,7 @@ class SkillEnvironments(Environments):
     @classmethod
     def of_rules(cls, skill: str, split: str, rules: str, camera_size: int) -> SkillEnvironments:
         """The environments in which who has no checkpoint is judged, by a set of rules."""
-        simulator, task = (
-            simulator_config(rules),
-            task_config(check_task(skill), rules, judged=True),
-        )
+        simulator, task = simulator_config(rules), judged(task_config(check_task(skill), rules))
         return cls(
             skill, asdict(task), split, camera_size, simulator.slide, stall=simulator.stall,
             rules=rules,

@@ -115,15 +115,3 @@ def clamp(
                         new_x, new_y, here = aside[0], aside[1], aside[2]
                         going = 1
     return vec3d(new_x, new_y, blocked)
-
-
-@wp.kernel
-def clamp_all(
-    homes: wp.array[wp.int32], motions: wp.array2d[wp.float64], radius: wp.float64,
-    slide: bool, floors: Floors, reached: wp.array[wp.vec3d],
-):  # fmt: skip
-    """Move N discs; of each x, y, dx, dy [N, 4], m. Tests compare it with `clamp_kernel`."""
-    i = wp.tid()
-    reached[i] = clamp(
-        floors, homes[i], motions[i, 0], motions[i, 1], motions[i, 2], motions[i, 3], radius, slide
-    )

@@ -41,7 +41,7 @@ def check_episode(episode: Any, target_count: int | None, robot: RobotSpec) -> N
     if isinstance(episode.articulated, Mapping):
         raw["articulated"] = {name: _plain(value) for name, value in episode.articulated.items()}
     split = _split_of(raw["layout"], fields)
-    variation = fields.integer("variation", raw["variation"], 0, VARIATION_COUNT - 1)
+    variation = fields.integer("variation", raw["variation"], VARIATION_COUNT - 1)
     bounds = load_layout(raw["layout"], variation)[0].bounds
     sizes = {(raw["layout"], variation): (bounds[2], bounds[3])}
     decode_episode(raw, fields, split, sizes, robot)

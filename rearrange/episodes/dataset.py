@@ -324,7 +324,7 @@ def _load(path: Path, changed: int, size: int) -> EpisodeSet:
         fields.fail("version", f"{VERSION}, the one that this program reads", raw["version"])
     split = fields.choice("split", raw["split"], tuple(LAYOUTS_OF_SPLIT))
     task = fields.name("task", raw["task"])
-    seed = fields.integer("seed", raw["seed"], 0, 2**63 - 1)
+    seed = fields.integer("seed", raw["seed"], 2**63 - 1)
     generator = fields.text("generator", raw["generator"], GENERATOR_LENGTH)
     most = sum(len(splits[split]) for splits in LAYOUTS_OF.values()) * VARIATION_COUNT
     apartments: dict[tuple[int, int], ApartmentRecord] = {}

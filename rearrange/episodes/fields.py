@@ -62,10 +62,10 @@ class FieldChecker:
             self.fail(field, f"a list of {low} to {high} entries", value)
         return value
 
-    def integer(self, field: str, value: Any, low: int, high: int) -> int:
-        """A whole number within limits."""
-        if type(value) is not int or not low <= value <= high:
-            self.fail(field, f"a whole number from {low} to {high}", value)
+    def integer(self, field: str, value: Any, high: int) -> int:
+        """A whole number from 0 to the highest."""
+        if type(value) is not int or not 0 <= value <= high:
+            self.fail(field, f"a whole number from 0 to {high}", value)
         return value
 
     def numbers(self, field: str, value: Any, limits: Limits) -> tuple[float, ...]:

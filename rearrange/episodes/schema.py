@@ -96,7 +96,7 @@ def decode_apartment(value: Any, fields: FieldChecker, split: str) -> ApartmentR
     width, depth = fields.numbers("size", raw["size"], _SIZE)
     return ApartmentRecord(
         layout=_layout(raw["layout"], fields, split),
-        variation=fields.integer("variation", raw["variation"], 0, VARIATION_COUNT - 1),
+        variation=fields.integer("variation", raw["variation"], VARIATION_COUNT - 1),
         size=(width, depth),
         fingerprint=fields.text("fingerprint", raw["fingerprint"], 64),
     )
@@ -168,7 +168,7 @@ def decode_episode(
     name = fields.text("episode_id", raw["episode_id"], 100)
     fields = FieldChecker(f"{fields.where}: episode '{name}'")
     layout = _layout(raw["layout"], fields, split)
-    variation = fields.integer("variation", raw["variation"], 0, VARIATION_COUNT - 1)
+    variation = fields.integer("variation", raw["variation"], VARIATION_COUNT - 1)
     if (layout, variation) not in sizes:
         fields.fail("variation", "an apartment of the file's list", [layout, variation])
     scene = spec_of_layout(layout)
@@ -177,7 +177,7 @@ def decode_episode(
     objects = _objects(raw["objects"], fields, room, scene)
     held = raw["held_slot"]
     if held is not None:
-        held = fields.integer("held_slot", held, 0, len(scene.objects) - 1)
+        held = fields.integer("held_slot", held, len(scene.objects) - 1)
     x, y, yaw = fields.numbers("base_pose", raw["base_pose"], Limits.of(*room[:2], _TURN))
     joint = raw["target_joint"]
     return Episode(
@@ -191,7 +191,7 @@ def decode_episode(
         articulated=_articulated(raw["articulated"], fields, scene),
         held_slot=held,
         target_joint=joint if joint is None else fields.choice("target_joint", joint, scene.joints),
-        seed=fields.integer("seed", raw["seed"], 0, 2**63 - 1),
+        seed=fields.integer("seed", raw["seed"], 2**63 - 1),
         grasp=_grasp(raw.get("grasp"), held, fields),
     )
 
@@ -219,7 +219,7 @@ def _objects(
         field = f"objects[{index}]"
         if not isinstance(row, list) or len(row) != 8:
             fields.fail(field, "[slot, x, y, z, qw, qx, qy, qz]", row)
-        slot = fields.integer(f"{field} slot", row[0], 0, len(scene.objects) - 1)
+        slot = fields.integer(f"{field} slot", row[0], len(scene.objects) - 1)
         if slot in objects:
             fields.fail(f"{field} slot", "a slot that is not yet taken", slot)
         pose = fields.numbers(f"{field} pose", row[1:], limits)
@@ -258,7 +258,7 @@ def _targets(
     for index, entry in enumerate(fields.rows("targets", value, 0, len(scene.objects))):
         field = f"targets[{index}]"
         raw = fields.record(field, entry, TARGET_FIELDS)
-        slot = fields.integer(f"{field}.slot", raw["slot"], 0, len(scene.objects) - 1)
+        slot = fields.integer(f"{field}.slot", raw["slot"], len(scene.objects) - 1)
         if slot not in slots:
             fields.fail(f"{field}.slot", "the slot of an object that is there or held", slot)
         if any(slot == other.slot for other in targets):

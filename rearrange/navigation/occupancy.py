@@ -29,6 +29,7 @@ CELL_SIZE = 0.05  # [m]
 ROBOT_RADIUS = 0.3  # [m], habitat-lab's agent radius
 MARGIN = 0.3  # [m], border of cells around the apartment's bounds
 SLACK = 0.5  # cells
+POSE_ATTEMPTS = 100  # cells that are tried for a free pose
 TILE = 8  # cells, side of what is looked at together when clearance is computed
 
 
@@ -42,42 +43,35 @@ class OccupancyGrid:
         clearance: Signed distance to the nearest obstacle or to the outside [nx, ny], float32, m.
     """
 
-    def __init__(self, apartment: Building, cell: float = CELL_SIZE) -> None:
-        """Compute the clearance field.
+    cell = CELL_SIZE
 
-        Args:
-            apartment: The apartment, or another building.
-            cell: Cell size [m].
-        """
+    def __init__(self, apartment: Building) -> None:
+        """Compute the clearance field of an apartment, or of another building."""
         x_min, y_min, x_max, y_max = apartment.bounds
         self.apartment = apartment
-        self.cell = float(cell)
         self.origin = (float(x_min - MARGIN), float(y_min - MARGIN))
         shape = (
-            math.ceil((x_max - x_min + 2 * MARGIN) / cell),
-            math.ceil((y_max - y_min + 2 * MARGIN) / cell),
+            math.ceil((x_max - x_min + 2 * MARGIN) / self.cell),
+            math.ceil((y_max - y_min + 2 * MARGIN) / self.cell),
         )
         self.clearance = clearance_field(
             shape, self.origin, self.cell, np.array(apartment.bounds), footprints_of(apartment)
         )
 
     @classmethod
-    def from_floor(
-        cls, name: str, origin: tuple[float, float], free: np.ndarray, cell: float = CELL_SIZE
-    ) -> OccupancyGrid:
+    def from_floor(cls, name: str, origin: tuple[float, float], free: np.ndarray) -> OccupancyGrid:
         """Grid from a free-space mask (accurate to about one cell).
 
         Args:
             name: For messages.
             origin: World position of the lower corner of cell [0, 0] (x, y) [m].
             free: Whether nothing stands in a cell [nx, ny].
-            cell: Cell size [m].
         """
-        free = np.pad(free, 1)
+        free, cell = np.pad(free, 1), cls.cell
         origin = (origin[0] - cell, origin[1] - cell)
         end = (origin[0] + free.shape[0] * cell, origin[1] + free.shape[1] * cell)
         grid = cls.__new__(cls)
-        grid.apartment, grid.cell, grid.origin = Floor(name, (*origin, *end)), float(cell), origin
+        grid.apartment, grid.origin = Floor(name, (*origin, *end)), origin
         # From centre to centre; the obstacle begins half a cell before its centre
         inside, outside = (
             np.asarray(ndimage.distance_transform_edt(mask)) for mask in (free, ~free)
@@ -173,15 +167,13 @@ class OccupancyGrid:
         nearest = centers[((centers - (x, y)) ** 2).sum(axis=1).argmin()]
         return float(nearest[0]), float(nearest[1])
 
-    def sample_pose(
-        self, generator: np.random.Generator, attempts: int = 100
-    ) -> tuple[float, float, float]:
+    def sample_pose(self, generator: np.random.Generator) -> tuple[float, float, float]:
         """A free pose (x, y, yaw), uniform over the island and all headings.
 
         Raises:
-            ValueError: No free pose within the attempts.
+            ValueError: No free pose within POSE_ATTEMPTS.
         """
-        pose = self._sample(generator, self.island_cells, attempts)
+        pose = self._sample(generator, self.island_cells)
         if pose is None:
             raise ValueError(f"{self.apartment.name} has no free pose")
         return (*pose, float(generator.uniform(-math.pi, math.pi)))
@@ -192,7 +184,6 @@ class OccupancyGrid:
         point: Sequence[float],
         max_distance: float = 2.0,
         yaw_noise: float = math.radians(30.0),
-        attempts: int = 100,
         region: np.ndarray | None = None,
         among: np.ndarray | None = None,
     ) -> tuple[float, float, float] | None:
@@ -206,7 +197,6 @@ class OccupancyGrid:
             point: World position to face (x, y) [m].
             max_distance: Largest horizontal distance [m].
             yaw_noise: Standard deviation of the heading [rad].
-            attempts: Cells that are tried.
             region: Cells of the island to get to [nx, ny] bool; None: it need not get anywhere.
             among: Cells to stand in [nx, ny] bool; None: any.
 
@@ -220,7 +210,7 @@ class OccupancyGrid:
             cells = cells[_connected(cells, region)]
         if among is not None:
             cells = cells[among[cells[:, 0], cells[:, 1]]]
-        found = self._sample(generator, cells, attempts, point, max_distance)
+        found = self._sample(generator, cells, point, max_distance)
         if found is None:
             return None
         heading = math.atan2(point[1] - found[1], point[0] - found[0])
@@ -231,12 +221,11 @@ class OccupancyGrid:
         self,
         generator: np.random.Generator,
         cells: np.ndarray,
-        attempts: int,
         point: Sequence[float] | None = None,
         max_distance: float = math.inf,
     ) -> tuple[float, float] | None:
         """A free position, uniform over the cells' area, at most so far from the point."""
-        for _ in range(attempts if len(cells) else 0):
+        for _ in range(POSE_ATTEMPTS if len(cells) else 0):
             cell = cells[generator.integers(len(cells))] + generator.uniform(-0.5, 0.5, 2)
             x, y = (float(value) for value in self.center_of(cell))
             far = point is not None and math.dist((x, y), point) > max_distance

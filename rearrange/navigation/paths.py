@@ -59,11 +59,11 @@ def _start_cell(field: DistanceField, start: tuple[float, float]) -> tuple[int, 
     return int(best[0]), int(best[1])
 
 
-def _densify(points: np.ndarray, spacing: float = 0.1) -> np.ndarray:
-    """The same polyline with points at most `spacing` [m] apart, to cut corners again."""
+def _densify(points: np.ndarray) -> np.ndarray:
+    """The same polyline with points at most 0.1 m apart, to cut corners again."""
     pieces = []
     for first, second in pairwise(points):
-        count = max(1, math.ceil(float(np.linalg.norm(second - first)) / spacing))
+        count = max(1, math.ceil(float(np.linalg.norm(second - first)) / 0.1))
         pieces.append(first + (second - first) * np.arange(count)[:, None] / count)
     return np.vstack([*pieces, points[-1:]])
 

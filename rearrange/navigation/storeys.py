@@ -74,40 +74,39 @@ class Storey:
         return np.column_stack([self.grid.center_of(self.cells), floor])
 
 
-def storeys_of(
-    name: str, corners: np.ndarray, walker: Walker, cell: float = CELL_SIZE
-) -> list[Storey]:
+def storeys_of(name: str, corners: np.ndarray, walker: Walker) -> list[Storey]:
     """Find the storeys of a building, those with the largest area first found first.
 
     Args:
         name: For messages.
         corners: Of its triangles [T, 3, 3], counterclockwise as seen from outside, z up, m.
         walker: Who goes there.
-        cell: Cell size [m].
 
     Raises:
         UserError: There is no floor where the walker fits, or the building is too large.
     """
     low, high = corners.reshape(-1, 3).min(axis=0)[:2], corners.reshape(-1, 3).max(axis=0)[:2]
-    origin = (float(low[0]) - 1.5 * cell, float(low[1]) - 1.5 * cell)  # walls lie within cells
-    nx, ny = (int(n) for n in np.ceil((high - low) / cell + 3.0))
+    # Walls lie within cells
+    origin = (float(low[0]) - 1.5 * CELL_SIZE, float(low[1]) - 1.5 * CELL_SIZE)
+    nx, ny = (int(n) for n in np.ceil((high - low) / CELL_SIZE + 3.0))
     if nx * ny > MOST_CELLS:
         raise UserError(
-            f"{name}: {nx * cell:.0f} m x {ny * cell:.0f} m is too large: lengths must be in metres, and "
-            "stray triangles far off cut away"
+            f"{name}: {nx * CELL_SIZE:.0f} m x {ny * CELL_SIZE:.0f} m is too large: lengths must be in "
+            "metres, and stray triangles far off cut away"
         )
     columns = columns_of(
-        corners, origin, (nx, ny), cell, walker.height, walker.climb, math.radians(walker.slope)
-    )
+        corners, origin, (nx, ny), CELL_SIZE, walker.height, walker.climb,
+        math.radians(walker.slope),
+    )  # fmt: skip
     storeys: list[Storey] = []
     covered = ~columns.walkable
     for _ in range(MOST_STOREYS):
-        level = _level(columns.high[~covered], cell)
+        level = _level(columns.high[~covered])
         if level is None:
             break
         seeds = np.flatnonzero(~covered & (np.abs(columns.high - level) <= walker.climb))
         sheet = _grow(columns, (nx, ny), level, seeds, walker.height, walker.climb)
-        storeys += _regions(name, columns, sheet, covered, origin, walker, cell, level)
+        storeys += _regions(name, columns, sheet, covered, origin, walker, level)
         covered[sheet[sheet >= 0]] = True
         covered[seeds] = True
     if not storeys:
@@ -119,9 +118,9 @@ def storeys_of(
     return storeys
 
 
-def _level(heights: np.ndarray, cell: float) -> float | None:
+def _level(heights: np.ndarray) -> float | None:
     """The height that most of some cells have [m]; None where they are too few for a storey."""
-    if len(heights) * cell**2 < LEAST_AREA:
+    if len(heights) * CELL_SIZE**2 < LEAST_AREA:
         return None
     bins = np.floor(heights / BIN).astype(np.int64)
     counts = np.bincount(bins - bins.min())
@@ -136,15 +135,14 @@ def _regions(
     covered: np.ndarray,
     origin: tuple[float, float],
     walker: Walker,
-    cell: float,
     level: float,
 ) -> list[Storey]:
     """Connected regions of a sheet, large ones first, without those that add little to what is covered."""
     free = sheet >= 0
-    away = cell * np.asarray(ndimage.distance_transform_edt(np.pad(free, 1)))[1:-1, 1:-1]
+    away = CELL_SIZE * np.asarray(ndimage.distance_transform_edt(np.pad(free, 1)))[1:-1, 1:-1]
     labels, count = ndimage.label(free & (away >= walker.radius))  # pyright: ignore[reportGeneralTypeIssues]
     new = free & ~covered[sheet]
-    added = np.bincount(labels[new], minlength=count + 1) * cell**2
+    added = np.bincount(labels[new], minlength=count + 1) * CELL_SIZE**2
     added[0] = 0.0
     ends = columns.starts[1:][np.diff(columns.starts) > 0] - 1
     roofed = np.ones(len(columns.high), bool)
@@ -154,11 +152,11 @@ def _regions(
         if added[label] < LEAST_AREA:
             break
         # What the walker's middle cannot get to, but its rim can, belongs to the region.
-        near = cell * np.asarray(ndimage.distance_transform_edt(labels != label))
-        own = free & (near <= walker.radius + 2.0 * cell)
-        grid = OccupancyGrid.from_floor(name, origin, own, cell)
+        near = CELL_SIZE * np.asarray(ndimage.distance_transform_edt(labels != label))
+        own = free & (near <= walker.radius + 2.0 * CELL_SIZE)
+        grid = OccupancyGrid.from_floor(name, origin, own)
         grid.clearance += np.float32(
-            0.5 * cell
+            0.5 * CELL_SIZE
         )  # an obstacle begins anywhere within its first cell
         cells = np.argwhere(labels == label) + 1  # the grid has a border
         covered_share = float(roofed[sheet[labels == label]].mean())

@@ -126,9 +126,8 @@ class Cutaway:
 class ChaseView:
     """Draws one episode, picture after picture."""
 
-    def __init__(self, model: mujoco.MjModel, camera: Camera = SCENE) -> None:
+    def __init__(self, model: mujoco.MjModel) -> None:
         """Begin in an apartment; the camera is behind the robot at the first picture."""
-        self.camera = camera
         self._chase, self._cutaway = ChaseCamera(), Cutaway(model)
 
     def draw(
@@ -143,8 +142,8 @@ class ChaseView:
         self._chase.follow(base_pose)
         eye, rotation = self._chase.position, self._chase.rotation
         table = self._cutaway.table(data, eye, base_pose)
-        depth = np.empty((self.camera.height, self.camera.width), np.float32)
+        depth = np.empty((SCENE.height, SCENE.width), np.float32)
         picture = render_rgb(
-            table, data.geom_xpos, data.geom_xmat, self.camera, eye, rotation, LIGHT, depth
+            table, data.geom_xpos, data.geom_xmat, SCENE, eye, rotation, LIGHT, depth
         )
-        return picture, View(self.camera, eye, rotation, depth)
+        return picture, View(SCENE, eye, rotation, depth)

@@ -197,24 +197,21 @@ def draw_ghost_box(
     view: View,
     center: ArrayLike,
     half_size: ArrayLike,
-    rotation: ArrayLike | None = None,
     colour: Colour = GREEN,
-    opacity: float = 0.45,
 ) -> Array:
-    """Draw a translucent box into image [H, W, 3] in place, hidden by what is in front."""
-    turn = np.eye(3) if rotation is None else np.asarray(rotation, float).reshape(3, 3)
+    """Draw a translucent upright box into image [H, W, 3] in place, hidden by what is in front."""
     half, middle = np.asarray(half_size, float), np.asarray(center, float)
     window = _window(view, middle, float(np.linalg.norm(half)))
-    rays = view.camera.rays()[window] @ view.rotation.T @ turn
+    rays = view.camera.rays()[window] @ view.rotation.T
     rays = np.where(np.abs(rays) < 1e-12, 1e-12, rays)
-    offset = (view.position - middle) @ turn
+    offset = view.position - middle
     low, high = (-half - offset) / rays, (half - offset) / rays
     each = np.minimum(low, high)
     enter, leave = each.max(axis=-1), np.maximum(low, high).min(axis=-1)
     enter = np.where(enter < leave, enter, np.inf)
     axis = each.argmax(axis=-1)
     sign = -np.sign(np.take_along_axis(rays, axis[..., None], axis=-1))
-    return _ghost(image, view, window, enter, sign * turn.T[axis], colour, opacity)
+    return _ghost(image, view, window, enter, sign * np.eye(3)[axis], colour, 0.5)
 
 
 def colour_depth(depth: Array, near: float = 0.0, far: float = 10.0) -> Array:

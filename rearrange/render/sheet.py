@@ -115,10 +115,10 @@ class Sheet:
         """Width of a line [pixels]."""
         return int(self._draw.textlength(text, font=font(size)))
 
-    def swatch(self, left: int, top: int, colour: Colour, text: str, size: int = 13) -> None:
+    def swatch(self, left: int, top: int, colour: Colour, text: str) -> None:
         """A line of a legend: a small square of the colour and what it stands for."""
         self._draw.rectangle((left, top + 3, left + 11, top + 14), fill=colour, outline=FAINT)
-        self.text(text, left + 18, top, size)
+        self.text(text, left + 18, top, 13)
 
     def save(self, path: Any, kind: str = "PNG") -> None:
         """Write a picture of a kind that Pillow knows into a file, or what is open as one."""

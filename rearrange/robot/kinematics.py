@@ -74,7 +74,6 @@ def solve_ik(
     *,
     axis: Vector = (1.0, 0.0, 0.0),
     point: Vector = (0.0, 0.0, 0.0),
-    preferred: Vector | None = None,
     restarts: int = 12,
     tolerance: float = 1e-3,
 ) -> tuple[np.ndarray, float]:
@@ -87,10 +86,9 @@ def solve_ik(
         robot: Whose arm.
         position: Wanted end effector position, base frame [3], m.
         approach: Wanted direction of `axis`, base frame [3]; None leaves it free.
-        seed: Where to start [J], rad; None for the resting posture.
+        seed: Where to start [J], rad, and towards which the free motion pulls; None for the resting posture.
         axis: Axis that shall point along the approach, end-effector frame [3], unit length.
         point: Point that shall reach the position, end-effector frame [3], m; the tip itself.
-        preferred: Posture towards which the free motion pulls [J], rad; None for the seed.
         restarts: Tries beyond the first.
         tolerance: Error that is good enough [m].
 
@@ -104,7 +102,6 @@ def solve_ik(
         direction = np.asarray(approach, dtype=np.float64)
         direction = direction / np.linalg.norm(direction)
     start = np.asarray(robot.resting_arm if seed is None else seed, dtype=np.float64)
-    posture = start if preferred is None else np.asarray(preferred, dtype=np.float64)
     tool = np.array([axis, point], dtype=np.float64)
     best, best_error = start, math.inf
     for guess in _guesses(robot, start, restarts):
@@ -113,7 +110,7 @@ def solve_ik(
             direction,
             tool,
             np.clip(guess, *robot.limits),
-            posture,
+            start,
             tolerance,
             robot.chain,
         )

@@ -38,16 +38,14 @@ def pendant(p: Palette) -> Piece:
     return Piece("pendant", solids)
 
 
-def rug(color: Color, x_half: float, y_half: float, height: float = 0.008) -> Piece:
+def rug(color: Color, x_half: float, y_half: float) -> Piece:
     """A rug with a darker border; nothing touches it."""
     solids = (
-        box(
-            (-x_half, x_half), (-y_half, y_half), (0.0, height), shade(color, 0.75), collides=False
-        ),
+        box((-x_half, x_half), (-y_half, y_half), (0.0, 0.008), shade(color, 0.75), collides=False),
         box(
             (-x_half + 0.08, x_half - 0.08),
             (-y_half + 0.08, y_half - 0.08),
-            (0.0, height + 0.002),
+            (0.0, 0.01),
             color,
             collides=False,
         ),

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from rearrange.declarations import FILE_ENDINGS
 from rearrange.entry_points import load
-from rearrange.errors import UserError
+from rearrange.errors import UserError, check_choice
 from rearrange.scenes.apartment import VARIATION_COUNT as VARIATION_COUNT  # asked for here
 from rearrange.scenes.spec import SceneSpec
 
@@ -63,9 +63,7 @@ def layouts_of(split: str, homes: str = DEFAULT_HOMES) -> Sequence[int]:
 
 def check_split(split: str) -> str:
     """Return the split or raise a UserError that lists those that exist."""
-    if split not in LAYOUTS_OF_SPLIT:
-        raise UserError(f"unknown split '{split}': choose one of {', '.join(LAYOUTS_OF_SPLIT)}")
-    return split
+    return check_choice("split", split, LAYOUTS_OF_SPLIT)
 
 
 def check_homes(homes: str) -> str:

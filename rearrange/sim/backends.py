@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from importlib import import_module
 
-from rearrange.errors import UserError
+from rearrange.errors import check_choice
 from rearrange.scenes.apartment_kind import APARTMENT
 from rearrange.scenes.spec import SceneSpec
 from rearrange.sim.base import Simulator
@@ -19,9 +19,7 @@ SIMULATORS = {  # name -> module and class
 
 def check_simulator_name(name: str, names: Collection[str] = SIMULATORS) -> str:
     """Return the name of a simulator or raise a UserError that lists those that may be chosen."""
-    if name not in names:
-        raise UserError(f"unknown simulator '{name}': choose one of {', '.join(names)}")
-    return name
+    return check_choice("simulator", name, names)
 
 
 def make_simulator(

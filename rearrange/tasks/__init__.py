@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 
 from rearrange.entry_points import load
-from rearrange.errors import UserError
+from rearrange.errors import UserError, check_choice
 from rearrange.gym_ids import GROUP, id_of, register_id
 from rearrange.robot import RobotSpec
 from rearrange.scenes.apartment_kind import APARTMENT
@@ -142,6 +142,4 @@ def _load_others() -> None:
 def _entry(name: str) -> tuple[Any, Any]:
     if name not in TASKS:
         _load_others()
-    if name not in TASKS:
-        raise UserError(f"unknown task '{name}': choose one of {', '.join(TASKS)}")
-    return TASKS[name]
+    return TASKS[check_choice("task", name, TASKS)]

@@ -186,7 +186,6 @@ class Task:
         FAILURES: Names of the reasons of failure.
         MEMORY: What is remembered of an episode beyond what all tasks remember: fields of a dtype.
         PART_MEMORY: Names of further fields, each with a number for every part of the home that opens.
-        OBJECT_MEMORY: Likewise, each with a place for every object, world frame [3], m.
         compiled: Its logic, see `each_world`.
         robot: Who acts.
         scene: The kind of home in which it takes place.
@@ -205,7 +204,6 @@ class Task:
     FAILURES: ClassVar[tuple[str, ...]]
     MEMORY: ClassVar[list[tuple[Any, ...]]]
     PART_MEMORY: ClassVar[tuple[str, ...]] = ()
-    OBJECT_MEMORY: ClassVar[tuple[str, ...]] = ()
     compiled: ClassVar[Compiled]
 
     def __init__(
@@ -227,10 +225,7 @@ class Task:
         self.settings = as_record(self.config)
         shared = [("base_start", "f8", 3), ("force", "f8"), ("accumulated_force", "f8")]
         of_parts = [(name, "f8", (len(scene.parts),)) for name in self.PART_MEMORY]
-        of_objects = [(name, "f8", (len(scene.objects), 3)) for name in self.OBJECT_MEMORY]
-        self.memory = np.zeros(
-            world_count, one_dtype([*shared, *self.MEMORY, *of_parts, *of_objects])
-        )
+        self.memory = np.zeros(world_count, one_dtype([*shared, *self.MEMORY, *of_parts]))
         self.threads = ALONE
         self.outcome = Outcome(world_count, self.REWARDS, self.FAILURES)
         sizes = self.observation_sizes(self.robot)

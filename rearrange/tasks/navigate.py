@@ -34,7 +34,6 @@ from rearrange.scenes.spec import SceneSpec
 from rearrange.settings import group, setting
 from rearrange.sim.base import NOTHING, SimState
 from rearrange.tasks.base import ActionConfig, ForceConfig, each_world, feel_force
-from rearrange.tasks.disturbance import pushed_shut
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, no_room, sample_arm
 from rearrange.tasks.sensors import PER_JOINT, copy_into, gps_compass, is_holding, polar
@@ -45,13 +44,11 @@ from rearrange.tasks.starts import (
 from rearrange.tasks.targets import (
     add_laid_open,
     add_shut_in,
-    goal_beside,
     in_its_place,
     leave_open,
     random_goal,
 )
 
-POSE_ATTEMPTS = 50  # start poses that are tried for one goal (habitat-lab: 50)
 SCENE_ATTEMPTS = 200  # scenes that are tried until one has room for a goal
 
 
@@ -121,7 +118,6 @@ class NavigateConfig:
     stop_distance: float = setting(
         2.0,
         hab=math.inf,
-        hab_judged=2.0,
         note="2 where the VER paper judges",
         hides="a stop that is called too early, in training, too",
         about=(
@@ -171,15 +167,6 @@ class NavigateConfig:
             "chores leave them open"
         ),
     )
-    beside_share: float = setting(
-        0.0,
-        high=1.0,
-        hab=0.0,
-        about=(
-            "of the episodes with an open drawer or fridge and the goal elsewhere have it near the handle: "
-            "what is behind the open door is not reached from before the fridge"
-        ),
-    )
     floor_map: bool = setting(
         False,
         hab=False,
@@ -197,6 +184,15 @@ class NavigateConfig:
         ),
     )
     start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
+
+
+@cached_njit
+def gone_shut(before: Any, now: Any) -> float:
+    """How far doors and drawers have gone towards where they are closed, in all [rad, m]."""
+    shut = 0.0
+    for k in range(len(now)):
+        shut += max(before[k] - now[k], 0.0)
+    return shut
 
 
 @cached_njit
@@ -238,7 +234,7 @@ def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -
     rewards.drop = -config.drop_penalty * dropped
     rewards.stop = -config.wrong_stop_penalty * wrong_stop
     rewards.linger = -config.linger_penalty * (there and not stop)
-    shut = pushed_shut(memory.previous_joints, world.articulated_joints)
+    shut = gone_shut(memory.previous_joints, world.articulated_joints)
     rewards.shut = -config.shut_penalty * shut
     rewards.force = force_reward
     rewards.success = config.success_bonus * success
@@ -318,7 +314,7 @@ class Navigate(FloorTask):
         goal = target.start if scene.held_slot is None else target.goal
         near = config.near_share > 0 and rng.random() < config.near_share
         sample_pose = pose_within if near else pose_away_from
-        pose = sample_pose(scene, goal, config.start_distance, rng, POSE_ATTEMPTS)
+        pose = sample_pose(scene, goal, config.start_distance, rng)
         arm = sample_arm(self.robot, rng, config.start_arm_noise)
         return scene.episode((target,), pose, arm, rng)
 
@@ -352,20 +348,10 @@ class Navigate(FloorTask):
             if target is not None:
                 scene.held_slot = target.slot if holding else None
                 if opened and not scene.joints:
-                    target = self._leave_open(scene, target, rng)
+                    leave_open(scene, rng)
                 return scene, target
         raise no_room(self.name, "a goal", self.scene, SCENE_ATTEMPTS)
 
     def _may_hold(self) -> bool:
         """Fingers have to take what they hold; and what is held goes to another receptacle."""
         return self.robot.fingers is None and len(self.scene.open_receptacles) > 1
-
-    def _leave_open(self, scene: Scene, target: Target, rng: np.random.Generator) -> Target:
-        """Open something that is not asked for; a target beside it at times, else the one that was chosen."""
-        handle, share = leave_open(scene, rng), self.config.beside_share
-        if handle is None or share == 0.0 or rng.random() >= share:
-            return target
-        holding = scene.held_slot is not None
-        target = goal_beside(scene, handle, holding, rng) or target
-        scene.held_slot = target.slot if holding else None
-        return target

@@ -294,7 +294,7 @@ class OpenClose(Task):
         """See Task; UserError where the home has no part for it, or a start's least is above its most."""
         super().__init__(config, world_count, robot, scene)
         for what in ("start_joint", "start_x"):
-            check_order(self.config, "task", f"{what}_low", f"{what}_high")
+            check_order(self.config, f"{what}_low", f"{what}_high")
         self.parts = (scene.part(self.part),) if self.part else scene.parts_for(self.name)
         for part in (part for part in self.parts if not part.receptacle):
             raise UserError(f"{self.name}: {part.name} shuts no receptacle: name one in its Part")

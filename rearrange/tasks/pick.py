@@ -28,7 +28,6 @@ from rearrange.robot.actions import HOLD, grip_of
 from rearrange.settings import group, setting
 from rearrange.sim.base import SimState
 from rearrange.tasks.base import ActionConfig, ForceConfig, each_world, feel_force, keep_base
-from rearrange.tasks.disturbance import moved
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, empty_scene, no_room, sample_arm
 from rearrange.tasks.sensors import (
@@ -84,27 +83,12 @@ class PickConfig:
     early_grip_distance: float = setting(
         0.1, hab=None, about="from the suction tip to the object's centre [m]"
     )
-    moved_scale: float = setting(
-        0.0,
-        hab=0.0,
-        about=(
-            "per metre that objects have been moved, each by 0.3 m at most; the one to pick counts until it "
-            "is taken. What is taken out in haste takes its neighbour along, which falls; what is knocked "
-            "aside is not found again"
-        ),
-    )
     rest_threshold: float = setting(0.15, hab=0.15, about="[m]")
     start_distance: float = setting(2.0, hab=2.0, about="base to object, horizontal, at most [m]")
     start_yaw_noise: float = setting(0.5236, hab=0.5236, about="standard deviation [rad]")
     start_arm_noise: float = setting(0.1, hab=0.1, about="standard deviation per joint [rad]")
     open_share: float = setting(
         0.1, high=1.0, hab=None, about="of the objects are in the open fridge or drawer"
-    )
-    neighbours: int = setting(
-        0,
-        high=9,
-        hab=None,
-        about="that stand in the open fridge or drawer besides, at most, as far as there is room",
     )
     detour_share: float = setting(
         0.0,
@@ -136,8 +120,6 @@ def _distance(world: Any, memory: Any, holding: bool) -> float:
 
 @cached_njit
 def _begin(world: Any, memory: Any, config: Any) -> None:
-    for k in range(len(memory.objects_start)):
-        copy_into(memory.objects_start[k], world.object_position[k])
     memory.was_holding = world.held_object == memory.slot
     memory.previous_distance = _distance(world, memory, memory.was_holding)
 
@@ -164,10 +146,6 @@ def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -
     grips = action[grip_of(world)] > 0.0
     early = grips and not holding and distance > config.early_grip_distance
     memory.previous_distance, memory.was_holding = distance, holding
-    away = 0.0
-    if config.moved_scale > 0.0:
-        but = memory.slot if holding or was_holding else -1
-        away = moved(memory.objects_start, world.object_position, but)
 
     rewards, failures = outcome.rewards, outcome.failures
     rewards.distance = config.distance_scale * progress
@@ -178,8 +156,6 @@ def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -
     rewards.wrong_object = -config.wrong_penalty * wrong
     rewards.drop = -config.drop_penalty * dropped
     rewards.early_grip = -config.early_grip_penalty * early
-    rewards.moved = -config.moved_scale * (away - memory.previous_moved)
-    memory.previous_moved = away
     rewards.force = force_reward
     rewards.success = config.success_bonus * success
     rewards.slack = -config.slack
@@ -212,8 +188,7 @@ class Pick(FloorTask):
         "gps_compass": 4,
     }
     REWARDS = (
-        "distance", "way", "pick", "wrong_object", "drop", "early_grip", "moved", "force", "success",
-        "slack",
+        "distance", "way", "pick", "wrong_object", "drop", "early_grip", "force", "success", "slack",
     )  # fmt: skip
     FAILURES = ("wrong_object", "dropped", "force_limit")
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
@@ -221,10 +196,8 @@ class Pick(FloorTask):
         ("object_start", "f8", 3),
         ("was_holding", "?"),
         ("previous_distance", "f8"),
-        ("previous_moved", "f8"),
         *FloorTask.FLOOR_MEMORY,
     ]
-    OBJECT_MEMORY = ("objects_start",)
     TOLD = "object_start"
     compiled = each_world(_begin, _mask, _evaluate, _observe)
 
@@ -284,20 +257,11 @@ class Pick(FloorTask):
             scene = empty_scene(split, rng)
             receptacle = str(rng.choice(scene.spec.closed_receptacles))
             target = add_laid_open(scene, receptacle, rng, self.robot)
-            if self.config.neighbours:
-                self._add_neighbours(scene, target, rng)
             return scene, [target]
         scene = cluttered_scene(split, rng)
         slots = [s for s in scene.objects if self.robot.can_hold(scene.spec.objects[s])]
         places = [(slot, scene.position(slot), scene.receptacle_of[slot]) for slot in slots]
         return scene, [Target(slot, start, start, place, place) for slot, start, place in places]
-
-    def _add_neighbours(self, scene: Scene, target: Target, rng: np.random.Generator) -> None:
-        """Put some of the others beside the target."""
-        others = [slot for slot in scene.objects if slot != target.slot]
-        count = int(rng.integers(self.config.neighbours + 1))
-        for slot in rng.permutation(others)[:count].tolist():
-            scene.add_object(slot, target.start_receptacle, rng)
 
     def subject(self, state: SimState, i: int) -> np.ndarray:
         """The object to pick; see Task."""

@@ -36,7 +36,6 @@ from rearrange.tasks.base import (
     feel_force,
     keep_base,
 )
-from rearrange.tasks.disturbance import pushed_shut
 from rearrange.tasks.floor import FloorTask
 from rearrange.tasks.sampling import Scene, cluttered_scene, no_room, sample_arm
 from rearrange.tasks.sensors import (
@@ -70,11 +69,6 @@ class PlaceConfig:
             "the arm reaches the goal. A straight line may end behind a wall, a table or "
             "the fridge's door"
         ),
-    )
-    shut_penalty: float = setting(
-        0.0,
-        hab=0.0,
-        about="per radian or metre that doors and drawers are pushed shut; see Navigate",
     )
     arrival_distance: float = setting(
         0.15,
@@ -173,7 +167,6 @@ def _begin(world: Any, memory: Any, config: Any) -> None:
     to_goal = geometry.distance(world.object_position[memory.slot], memory.goal)
     memory.previous_distance = _distance(world, to_goal, memory.was_holding)
     memory.previous_position[:] = world.object_position[memory.slot]
-    copy_into(memory.previous_joints, world.articulated_joints)
 
 
 @cached_njit
@@ -203,9 +196,6 @@ def _evaluate(world: Any, memory: Any, config: Any, action: Any, outcome: Any) -
     rewards.place = config.place_bonus * placed
     rewards.settle = -config.settle_scale * moved * (not holding)
     rewards.drop = -config.drop_penalty * lost
-    shut = pushed_shut(memory.previous_joints, world.articulated_joints)
-    rewards.shut = -config.shut_penalty * shut
-    copy_into(memory.previous_joints, world.articulated_joints)
     rewards.force = force_reward
     rewards.success = config.success_bonus * success
     rewards.slack = -config.slack
@@ -257,7 +247,7 @@ class Place(FloorTask):
         "relative_resting_position": 3,
         "gps_compass": 4,
     }
-    REWARDS = ("distance", "way", "place", "settle", "drop", "shut", "force", "success", "slack")
+    REWARDS = ("distance", "way", "place", "settle", "drop", "force", "success", "slack")
     FAILURES = ("dropped", "displaced", "force_limit")
     MEMORY: ClassVar[list[tuple[Any, ...]]] = [
         ("slot", "i8"),  # of the object to place
@@ -268,7 +258,6 @@ class Place(FloorTask):
         ("previous_position", "f8", 3),  # of the object
         *FloorTask.FLOOR_MEMORY,
     ]
-    PART_MEMORY = ("previous_joints",)  # [rad, m]
     TOLD = "goal"
     compiled = each_world(_begin, _mask, _evaluate, _observe)
 

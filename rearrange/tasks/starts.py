@@ -28,6 +28,7 @@ BEFORE_RADIUS = 0.35  # around the place before what opens (Part.before) one sta
 FARTHEST_WAY = 4.5  # [m], that is measured at most; see FloorTask
 DETOUR = 0.5  # [m], by which a way that leads around something is longer than straight, at least
 FARTHEST = 30.0  # [m], where looking for a place for the robot ends
+POSE_ATTEMPTS = 50  # start poses that are tried for one goal (habitat-lab: 50)
 STANDING_ATTEMPTS = (
     100  # poses that are tried in the shrunk rectangle (habitat-lab), then in all of it
 )
@@ -38,10 +39,9 @@ def pose_away_from(
     point: tuple[float, ...],
     distance: float,
     rng: np.random.Generator,
-    attempts: int = 50,
 ) -> tuple[float, float, float]:
     """A random pose farther than this from a point (horizontal) [m]; else the farthest that was tried."""
-    return _least(scene, lambda pose: distance - math.dist(pose[:2], point[:2]), rng, attempts)
+    return _least(scene, lambda pose: distance - math.dist(pose[:2], point[:2]), rng)
 
 
 def pose_within(
@@ -49,18 +49,15 @@ def pose_within(
     point: tuple[float, ...],
     distance: float,
     rng: np.random.Generator,
-    attempts: int = 50,
 ) -> tuple[float, float, float]:
     """A random pose within this distance of a point (horizontal) [m]; else the nearest that was tried."""
-    return _least(scene, lambda pose: math.dist(pose[:2], point[:2]) - distance, rng, attempts)
+    return _least(scene, lambda pose: math.dist(pose[:2], point[:2]) - distance, rng)
 
 
-def _least(
-    scene: Scene, excess: Callable[[Pose], float], rng: np.random.Generator, attempts: int
-) -> Pose:
+def _least(scene: Scene, excess: Callable[[Pose], float], rng: np.random.Generator) -> Pose:
     """The first random pose whose excess is not above 0; else the one of least excess that was tried."""
     poses = []
-    for _ in range(attempts):
+    for _ in range(POSE_ATTEMPTS):
         poses.append(scene.grid.sample_pose(rng))
         if excess(poses[-1]) <= 0.0:
             break

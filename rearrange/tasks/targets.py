@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -11,9 +10,10 @@ import numpy as np
 from rearrange.episodes import Target
 from rearrange.errors import UserError
 from rearrange.robot import RobotSpec
-from rearrange.scenes.spec import Point
 from rearrange.tasks.sampling import GOAL_GAP, Scene
 from rearrange.tasks.starts import open_doors
+
+GOAL_ATTEMPTS = 50  # objects and places that are tried
 
 
 def add_shut_in(
@@ -71,53 +71,24 @@ def _open(scene: Scene, part: str, opening: float) -> None:
         scene.grid = scene.grid.with_obstacles(doors) if len(doors) else scene.grid
 
 
-def leave_open(scene: Scene, rng: np.random.Generator) -> Point | None:
-    """Open a drawer or a door, if there is one, as far as a chore may leave it.
-
-    Returns:
-        Where its handle is then, world frame [m]; None where nothing opens.
-    """
+def leave_open(scene: Scene, rng: np.random.Generator) -> None:
+    """Open a drawer or a door, if there is one, as far as a chore may leave it."""
     receptacles = scene.spec.closed_receptacles
     part = scene.spec.part_of(one_of(receptacles, rng)) if receptacles else None
-    if part is None or scene.apartment is None:
-        return None
-    opening = float(rng.uniform(part.laid_open, part.range[1]))
-    _open(scene, part.name, opening)
-    return scene.spec.frame_of(scene.apartment, part.name).to_world(part.handle_at(opening))
+    if part is not None and scene.apartment is not None:
+        _open(scene, part.name, float(rng.uniform(part.laid_open, part.range[1])))
 
 
-def goal_beside(
-    scene: Scene, place: Point, held: bool, rng: np.random.Generator, candidates: int = 12
-) -> Target | None:
-    """The one of several random goals that is nearest to a place; None where there is none.
-
-    Args:
-        scene: Where the goals are.
-        place: World frame [m].
-        held: The object is taken from the start, and its goal counts; else where it stands.
-        rng: Source of randomness.
-        candidates: That are drawn.
-    """
-    drawn = [random_goal(scene, 0.0, rng) for _ in range(candidates)]
-
-    def away(target: Target) -> float:
-        return math.dist((target.goal if held else target.start)[:2], place)
-
-    return min((target for target in drawn if target is not None), key=away, default=None)
-
-
-def random_goal(
-    scene: Scene, inside_share: float, rng: np.random.Generator, attempts: int = 50
-) -> Target | None:
+def random_goal(scene: Scene, inside_share: float, rng: np.random.Generator) -> Target | None:
     """A random object with a free goal on another open receptacle or behind a door (the fridge's), then open.
 
     Returns:
-        The target, or None if no goal was found within the attempts.
+        The target, or None if no goal was found within GOAL_ATTEMPTS.
     """
     slots, spec = list(scene.objects), scene.spec
     behind_doors = [part.receptacle for part in spec.parts if part.receptacle and part.turns]
     inside = rng.random() < inside_share and bool(behind_doors)
-    for _ in range(attempts if slots else 0):
+    for _ in range(GOAL_ATTEMPTS if slots else 0):
         slot = int(rng.choice(slots))
         start = scene.receptacle_of[slot]
         name = one_of(behind_doors, rng) if inside else str(rng.choice(spec.open_receptacles))

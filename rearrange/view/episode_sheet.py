@@ -151,7 +151,7 @@ class Painter:
             radius, height = kind.footprint_radius, kind.half_height
             if k in subject.goals:
                 half = (radius, radius, height)
-                draw_ghost_box(image, view, target.goal, half, None, GREEN, 0.5)
+                draw_ghost_box(image, view, target.goal, half, GREEN)
                 draw_box(image, view, target.goal, half, None, GREEN, 1, hidden=0.5)
                 tag(f"goal {k + 1}", target.goal, GREEN)
             center = state.object_position[0, target.slot]

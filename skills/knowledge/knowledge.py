@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from rearrange.env import RearrangeEnv
-from rearrange.errors import UserError
+from rearrange.errors import check_choice
 from skills.knowledge.body import Body, Position
 from skills.knowledge.senses import Observed, Senses, Truth
 
@@ -21,9 +21,7 @@ DEFAULT_LEVEL = "robot"
 
 def check_level(level: str) -> str:
     """The level; raises a UserError if there is none of that name."""
-    if level not in LEVELS:
-        raise UserError(f"unknown knowledge '{level}': choose one of {', '.join(LEVELS)}")
-    return level
+    return check_choice("knowledge", level, LEVELS)
 
 
 class Knowledge:

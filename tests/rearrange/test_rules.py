@@ -9,6 +9,7 @@ from rearrange import RearrangeEnv, SimulatorConfig, UserError
 from rearrange.rules import (
     check_rules,
     hab_config,
+    judged,
     settings_in,
     simulator_config,
     task_config,
@@ -33,7 +34,7 @@ class Outer:
 
     inner: Inner = group(Inner, floor=-1.0)
     other: Inner = group(lambda: Inner(limit=7.0), limit=None)
-    reach: float = setting(0.5, hab=0.25, hab_judged=0.75, about="how far")
+    reach: float = setting(0.5, hab=0.25, about="how far")
     share: float = setting(0.1, hab=None, about="of something")
     travel: float = setting(0.45, hab=0.5, kept="it ends there", about="of a drawer [m]")
 
@@ -60,7 +61,6 @@ def test_habs_values_take_the_place_of_ours_but_where_there_are_none():
         share=0.1,
         travel=0.45,
     )
-    assert with_hab(Outer(), judged=True).reach == 0.75
     assert with_hab(Narrow()).reach == 0.1
     assert Outer() == Outer(Inner(2.0, 1.0), Inner(7.0, 1.0), 0.5, 0.1, 0.45)
 
@@ -118,11 +118,11 @@ def test_force_costs_what_it_costs_in_hab(task):
 
 def test_nothing_of_a_policys_actions_is_masked_but_what_hab_masks():
     assert hab_config("navigate").stop_distance == math.inf
-    assert hab_config("navigate", judged=True).stop_distance == 2.0  # the VER paper's
+    assert judged(hab_config("navigate")).stop_distance == 2.0  # the VER paper's
     assert hab_config("place").release_distance == math.inf
     assert hab_config("place").release_pause == 0
     for task in ("open_cab", "close_cab", "open_fridge", "close_fridge"):
-        assert hab_config(task).stop_zone == hab_config(task, judged=True).stop_zone == 0.0
+        assert hab_config(task).stop_zone == judged(hab_config(task)).stop_zone == 0.0
 
 
 def test_rewards_of_hab():
@@ -165,6 +165,11 @@ def test_an_environment_by_habs_rules_starts_and_steps(task):
         assert (observation[key] == value).all(), key  # one step late
     moved = env.step(action)[0]["joint"] - start["joint"]
     assert 0.0 < abs(moved).max() <= 0.0125
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_by_our_rules_a_task_is_judged_as_it_is(task):
+    assert judged(default_config(task)) == default_config(task)
 
 
 def test_masks_of_stops_are_taken_off_where_there_are_any():

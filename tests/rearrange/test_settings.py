@@ -85,8 +85,8 @@ def test_an_action_of_a_kilometre_is_a_slip():
 
 
 def test_the_least_is_not_above_the_most():
-    check_order(OpenCabConfig(), "task", "start_x_low", "start_x_high")
+    check_order(OpenCabConfig(), "start_x_low", "start_x_high")
     with pytest.raises(
         UserError, match=r"^task\.start_x_low must be at most task\.start_x_high=0\.95,"
     ):
-        check_order(OpenCabConfig(start_x_low=2.0), "task", "start_x_low", "start_x_high")
+        check_order(OpenCabConfig(start_x_low=2.0), "start_x_low", "start_x_high")

@@ -50,7 +50,7 @@ def test_two_members_compete(tmp_path, capsys):
     [
         (["task.nonsense"], "--mutate task.nonsense: there is no such setting"),
         (["trainer.seed"], "--mutate trainer.seed: expected a number other than zero, found 1"),
-        (["task.shut_penalty"], r"found 0\.0"),
+        (["trainer.ppo.state_estimation"], r"found 0\.0"),
     ],
 )
 def test_what_cannot_mutate_is_refused(names, complaint):

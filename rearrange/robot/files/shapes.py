@@ -123,11 +123,11 @@ def surface_points(model: Any, geom: int) -> np.ndarray:
     )
 
 
-def cover_points(points: np.ndarray, most: int = MOST_PIECES) -> list[Piece]:
+def cover_points(points: np.ndarray) -> list[Piece]:
     """A few capsules or boxes around points [N, 3], m."""
     whole = fit(points)
     parts = [_split(points, whole)]
-    while len(parts) < most:
+    while len(parts) < MOST_PIECES:
         best = max(range(len(parts)), key=lambda k: parts[k].gain)
         if not parts[best].halves:
             break

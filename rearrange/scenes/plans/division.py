@@ -96,39 +96,35 @@ def _outside(rooms: dict[str, Rect], end: float, low: float, high: float) -> tup
     return ((last, low, end, high),) if end - last > 1e-6 else ()
 
 
-def _day_row(x: float, y: float, width: float, depth: float, lengths: Lengths) -> dict[str, Rect]:
+def _day_row(width: float, depth: float, lengths: Lengths) -> dict[str, Rect]:
     """Living room, dining place and kitchen one after the other along x; kitchen on either end."""
     if width < SHORTEST_ROW:
         raise UnfitPlanError("day rooms too short for a row")
     rng = lengths.rng
     living = float(np.clip(rng.uniform(0.44, 0.50) * width, *LIVING_LENGTH))
     kitchen = float(np.clip(rng.uniform(0.27, 0.32) * width, 2.5, 3.3))
-    a, b = x + living, x + width - kitchen
-    rects = ((x, a), (a, b), (b, x + width))
+    a, b = living, width - kitchen
+    rects = ((0.0, a), (a, b), (b, width))
     if rng.random() < 0.5:
-        rects = tuple((2 * x + width - end, 2 * x + width - start) for start, end in rects)
+        rects = tuple((width - end, width - start) for start, end in rects)
     return {
-        name: (start, y, end, y + depth)
-        for name, (start, end) in zip(DAY_ROOMS, rects, strict=True)
+        name: (start, 0.0, end, depth) for name, (start, end) in zip(DAY_ROOMS, rects, strict=True)
     }
 
 
-def _day_block(x: float, y: float, width: float, depth: float, lengths: Lengths) -> dict[str, Rect]:
+def _day_block(width: float, depth: float, lengths: Lengths) -> dict[str, Rect]:
     """Living room over the whole depth at one end along x, dining place and kitchen at the other."""
     rng = lengths.rng
     living = float(np.clip(rng.uniform(0.5, 0.58) * width, *LIVING_LENGTH))
     rest = width - living
     if depth < 4.7 or rest < 2.6:
         raise UnfitPlanError("day rooms too small for a block")
-    cut = y + depth * float(rng.uniform(0.46, 0.54))
-    a = x + living
-    lower, upper = (a, y, x + width, cut), (a, cut, x + width, y + depth)
+    cut = depth * float(rng.uniform(0.46, 0.54))
+    lower, upper = (living, 0.0, width, cut), (living, cut, width, depth)
     kitchen, dining = (lower, upper) if rng.random() < 0.5 else (upper, lower)
-    rooms = {"living": (x, y, a, y + depth), "dining": dining, "kitchen": kitchen}
+    rooms = {"living": (0.0, 0.0, living, depth), "dining": dining, "kitchen": kitchen}
     if rng.random() < 0.5:
-        rooms = {
-            n: (2 * x + width - r[2], r[1], 2 * x + width - r[0], r[3]) for n, r in rooms.items()
-        }
+        rooms = {n: (width - r[2], r[1], width - r[0], r[3]) for n, r in rooms.items()}
     return rooms
 
 
@@ -149,11 +145,11 @@ def _beside(bedrooms: int, lengths: Lengths) -> Division:
     if in_row:
         width = draw(max(SHORTEST_ROW, need), min(max(9.8, need + 1.2), STRIP))
         depth = draw(4.3, 5.4)
-        rooms = _day_row(0.0, 0.0, width, depth, lengths)
+        rooms = _day_row(width, depth, lengths)
     else:
         width = draw(max(need, 6.4), 7.0) if bedrooms == 0 else draw(max(need, 6.6), 8.6)
         depth = draw(4.7, 6.1)
-        rooms = _day_block(0.0, 0.0, width, depth, lengths)
+        rooms = _day_block(width, depth, lengths)
         if "hall" not in names and rooms["kitchen"][3] == depth:
             rooms = {n: (r[0], depth - r[3], r[2], depth - r[1]) for n, r in rooms.items()}
         elif rng.random() < 0.3 and depth > need:  # along the other axis
@@ -211,9 +207,9 @@ def _spine(bedrooms: int, lengths: Lengths) -> Division:
     top = corridor + draw(6.0, 8.2)
     for _ in range(DAYS):
         if top < SHORTEST_ROW:
-            day = _day_block(0.0, 0.0, top, draw(4.8, 5.8), lengths)
+            day = _day_block(top, draw(4.8, 5.8), lengths)
         else:
-            day = _day_row(0.0, 0.0, top, draw(4.3, 5.4), lengths)
+            day = _day_row(top, draw(4.3, 5.4), lengths)
         rooms = {n: (length + r[1], r[0], length + r[3], r[2]) for n, r in day.items()}
         spans = _ends_of_corridor(rooms, length, corridor, top)
         if spans:
@@ -266,7 +262,7 @@ def _between(_: int, lengths: Lengths) -> Division:
     need = max(least_strip(first), least_strip(second))
     width, depth = draw(6.8, 8.4), draw(max(4.9, need), max(6.6, need + 0.5))
     left, right = draw(3.0, 3.9), draw(3.0, 3.9)
-    block = _day_block(0.0, 0.0, width, depth, lengths)
+    block = _day_block(width, depth, lengths)
     if block["living"][0] > 0.0:
         block = {n: (width - r[2], r[1], width - r[0], r[3]) for n, r in block.items()}
     block = {n: (left + r[0], r[1], left + r[2], r[3]) for n, r in block.items()}

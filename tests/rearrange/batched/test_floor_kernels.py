@@ -1,5 +1,7 @@
 """The base moves on a device as it does on the CPU."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -11,14 +13,26 @@ from rearrange.sim.config import SimulatorConfig
 
 wp = pytest.importorskip("warp")
 pytest.importorskip("mujoco_warp")
+kernels = import_module("rearrange.batched.floor_kernels")  # it needs the two above
 
 HOMES = ((0, 0), (3, 2))
 RADIUS = 0.25  # m
 
 
+@wp.kernel
+def clamp_all(
+    homes: wp.array[wp.int32], motions: wp.array2d[wp.float64], radius: wp.float64,
+    slide: bool, floors: kernels.Floors, reached: wp.array[wp.vec3d],
+):  # fmt: skip
+    """Move N discs; of each x, y, dx, dy [N, 4], m."""
+    i = wp.tid()
+    reached[i] = kernels.clamp(
+        floors, homes[i], motions[i, 0], motions[i, 1], motions[i, 2], motions[i, 3], radius, slide
+    )
+
+
 @pytest.mark.parametrize("slide", [True, False])
 def test_motion_is_clamped_as_on_the_cpu(slide):
-    from rearrange.batched.floor_kernels import clamp_all
     from rearrange.batched.memory import floors_of
 
     grids = [load_layout(*home)[1] for home in HOMES]

@@ -8,6 +8,7 @@ from rearrange.navigation import distance_field, load_layout, region_field, stan
 from rearrange.robot.fetch import FETCH
 from rearrange.sim import NOTHING
 from rearrange.tasks import Navigate, NavigateConfig
+from rearrange.tasks.navigate import gone_shut
 from rearrange.tasks.starts import open_doors, way_to_stand
 
 SLOT, OTHER = 4, 9
@@ -85,6 +86,10 @@ def test_lingering_where_stop_would_be_success_costs_if_asked(begin, step, rewar
     assert rewards_of(step(task, (4.6, 0.0, 0.0), stop=True)) == near(success=10.0)
     task = begin(pose=(4.4, 0, 0), linger_penalty=0.1)
     assert rewards_of(step(task, (4.4, 0.0, 0.0))) == {}
+
+
+def test_only_what_falls_shut_counts():
+    assert gone_shut(np.array([1.5, 0.2, 0.0]), np.array([1.2, 0.4, 0.0])) == pytest.approx(0.3)
 
 
 def test_pushing_doors_shut_costs_if_asked(begin, make_state):

@@ -89,29 +89,6 @@ def test_taking_the_object_pays_once_and_brings_no_progress(begin, step):
     assert rewards_of(outcome) == pytest.approx({"slack": -0.005})
 
 
-def test_moving_others_costs_if_asked_each_up_to_a_limit(begin, step, objects):
-    hand = (2.0, 0.0, 0.8)
-    for scale in (0.0, 10.0):
-        objects[:, OTHER_SLOT] = (1.8, 1.0, 0.8)
-        task = begin(PickConfig(moved_scale=scale))
-        for place, charged in (
-            ((1.8, 1.2, 0.8), 0.2),
-            ((1.8, 1.0, 0.0), 0.1),
-            ((1.8, 1.0, 0.8), -0.3),
-        ):
-            objects[0, OTHER_SLOT] = place
-            moved = float(step(task, hand).rewards["moved"][0])
-            assert moved == pytest.approx(-scale * charged)
-
-
-def test_knocking_aside_what_is_to_be_picked_costs_and_is_paid_back_once_it_is_taken(begin, step):
-    hand, aside = (2.0, 0.9, 0.8), (2.1, 1.0, 0.8)
-    task = begin(PickConfig(moved_scale=10.0))
-    assert float(step(task, hand, where=aside).rewards["moved"][0]) == pytest.approx(-1.0)
-    assert float(step(task, hand, where=aside).rewards["moved"][0]) == pytest.approx(0.0)
-    assert float(step(task, hand, held=SLOT).rewards["moved"][0]) == pytest.approx(1.0)
-
-
 def test_bringing_the_hand_to_rest_pays_and_ends_in_success(begin, step):
     task = begin()
     step(task, (0.5, 0.6, 1.0), held=SLOT)
@@ -277,28 +254,6 @@ def test_starts_that_are_too_near_are_refused(distance):
     Pick(PickConfig(start_distance=0.5)).sample_episode("val", rng)
     with pytest.raises(UserError, match=r"^task\.start_distance=.* set it to 0\.5 or more$"):
         Pick(PickConfig(start_distance=distance)).sample_episode("val", rng)
-
-
-def test_neighbours_stand_beside_what_is_inside(one_variation):
-    alone, crowded = (
-        [
-            Pick(PickConfig(open_share=1.0, neighbours=count)).sample_episode(
-                "train", np.random.default_rng(seed)
-            )
-            for seed in range(8)
-        ]
-        for count in (0, 2)
-    )
-
-    def inside(episode):
-        x, y, z = episode.targets[0].start
-        return sum(
-            math.dist((x, y), at[:2]) < 0.5 and abs(z - at[2]) < 0.15
-            for at in episode.objects.values()
-        )
-
-    assert [inside(episode) for episode in alone] == [1] * 8
-    assert {inside(episode) for episode in crowded} == {1, 2, 3}
 
 
 @pytest.mark.parametrize("open_share", [0.0, 1.0])

@@ -98,20 +98,6 @@ def test_what_moves_after_it_was_let_go_may_cost(begin, step, rewards_of):
     assert "settle" not in rewards_of(step(task, where=(2.0, 0.09, 0.77), held=NOTHING))
 
 
-def test_pushing_doors_shut_costs_if_asked(begin, make_state):
-    task = begin(shut_penalty=2.0)
-
-    def shut(door, drawer):
-        state = scene(make_state)
-        state.articulated_joints[0, [0, 2]] = door, drawer
-        return float(task.evaluate(state, np.zeros((2, 11))).rewards["shut"][0])
-
-    assert shut(1.5, 0.3) == 0.0
-    assert shut(1.2, 0.3) == pytest.approx(-0.6)
-    assert shut(1.4, 0.2) == pytest.approx(-0.2)
-    assert shut(1.4, 0.2) == 0.0
-
-
 def test_letting_go_elsewhere_ends_the_episode(begin, step, rewards_of, failures_of):
     task = begin(drop_penalty=0.25)
     step(task, where=(1.8, 0.0, 0.8))

@@ -10,7 +10,7 @@ import pytest
 import ver
 from rearrange import UserError
 from rearrange.episodes import RecordedStarts
-from rearrange.rules import hab_config, simulator_config
+from rearrange.rules import hab_config, judged, simulator_config
 from rearrange.sim import Randomisation
 from rearrange.tasks import default_config, household_names
 from skills import skill_names
@@ -56,22 +56,22 @@ def test_a_policy_is_judged_by_the_rules_it_was_trained_by():
     environments = SkillEnvironments.from_settings(settings)
     metadata = json.loads(json.dumps(environments.metadata()))
     assert environments.task_config().stop_distance == math.inf
-    judged = SkillEnvironments.from_metadata(metadata, "val")
-    assert judged.task_config() == hab_config("navigate", judged=True)
-    assert judged.simulator_config() == replace(simulator_config("hab"), camera_size=16)
-    env = judged(0, seed=1)
+    again = SkillEnvironments.from_metadata(metadata, "val")
+    assert again.task_config() == judged(hab_config("navigate"))
+    assert again.simulator_config() == replace(simulator_config("hab"), camera_size=16)
+    env = again(0, seed=1)
     assert (env.task.action.delay, env.task.config.stop_distance) == (1, 2.0)
 
 
 def test_checkpoints_from_before_there_were_rules_are_ours():
     metadata = SkillEnvironments.from_settings(load_settings("pick")).metadata()
     del metadata["rules"], metadata["task"]["action"]["delay"]
-    judged = SkillEnvironments.from_metadata(metadata, "val")
-    assert judged.rules == "ours"
-    assert judged.task_config() == replace(
+    again = SkillEnvironments.from_metadata(metadata, "val")
+    assert again.rules == "ours"
+    assert again.task_config() == replace(
         default_config("pick"), glimpse=True
     )  # seen as in training
-    assert judged.simulator_config() == replace(simulator_config(), camera_size=64)
+    assert again.simulator_config() == replace(simulator_config(), camera_size=64)
 
 
 def test_an_environment_of_a_training_by_habs_rules_is_one_step_late():

@@ -27,7 +27,7 @@ from rearrange.threads import processors
 from skills.command import Slowly, run_command, short_path
 from skills.initiation.fitting import area_under_curve, fit_chances, fit_values
 from skills.initiation.network import LEAST_STARTS, STARTS, InitiationSet, save_initiation
-from skills.initiation.starts import PortionPlayer, Start
+from skills.initiation.starts import Start, StartPlayer
 from skills.learned import check_metadata
 from skills.provenance import made, write_result
 from skills.registry import find, shipped_policy, skill_names
@@ -102,7 +102,7 @@ def draw(
         cases.append((split, seed, min(PORTION, count - first), played))
     found: dict[int, list[Start]] = {}
     for seed, starts in play_in_workers(
-        partial(PortionPlayer, options.checkpoint, options.homes), cases, options.workers
+        partial(StartPlayer, options.checkpoint, options.homes), cases, options.workers
     ):
         found[seed] = starts
         tell(f"{sum(map(len, found.values())):,} of {count:,} starts {kind}")

@@ -40,6 +40,8 @@ class Start:
 class StartPlayer:
     """Draws starts of a skill's task, half of them with the robot anywhere near what it is about.
 
+    It is not in `__main__`, which multiprocessing does not import in the processes that play.
+
     Args:
         checkpoint: File of the policy.
         homes: In which collection, or the YAML file of a home; "": in which it was trained.
@@ -60,12 +62,12 @@ class StartPlayer:
         self._homes = homes
         self._worlds: dict[str, RearrangeEnv] = {}
 
-    def play(self, split: str, seed: int, count: int, played: bool) -> list[Start]:
-        """Starts, one of the task and one from anywhere near the same thing in turn.
+    def play(self, split: str, seed: int, count: int, played: bool) -> tuple[int, list[Start]]:
+        """The seed, and the starts that it decides, one of the task and one from near the same thing in turn.
 
         Args:
             split: Which apartments.
-            seed: Decides all of them.
+            seed: Of all of them.
             count: How many.
             played: Play each to its end.
         """
@@ -79,7 +81,7 @@ class StartPlayer:
                 observation, _ = world.reset(options={"episode": moved})
                 found.append(self._start(world, observation, played))
             observation, _ = world.reset()
-        return found
+        return seed, found
 
     def _world(self, split: str) -> RearrangeEnv:
         """The world with the homes of a split."""
@@ -120,17 +122,6 @@ class StartPlayer:
         """Free the worlds."""
         for world in self._worlds.values():
             world.close()
-
-
-class PortionPlayer(StartPlayer):
-    """A player whose answers say which seed they are of.
-
-    It is not in `__main__`, which multiprocessing does not import in the processes that play.
-    """
-
-    def play(self, split: str, seed: int, count: int, played: bool) -> Any:
-        """See StartPlayer; the seed, and what it decided."""
-        return seed, super().play(split, seed, count, played)
 
 
 def _moved(world: RearrangeEnv, rng: np.random.Generator) -> Episode | None:

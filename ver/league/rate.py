@@ -18,7 +18,7 @@ from ver.league.games import Table, game_maker
 from ver.league.league import MOST as LARGEST_LEAGUE
 from ver.league.league import SNAPSHOTS
 from ver.league.ratings import elo, play_all
-from ver.train import POLICY
+from ver.logs import POLICY
 
 MOST = 10**5  # games of a pair
 GAMES = 16  # side by side

@@ -18,9 +18,9 @@ def player(make_checkpoint):
 
 
 def test_same_seed_same_starts_whatever_was_played_before(player):
-    a = player.play("val", 5, 3, False)
+    _, a = player.play("val", 5, 3, False)
     player.play("val", 6, 2, True)
-    b = player.play("val", 5, 3, False)
+    _, b = player.play("val", 5, 3, False)
     assert [s.value for s in a] == [s.value for s in b]
     assert all((x.seen == y.seen).all() for x, y in zip(a, b, strict=True))
     assert [s.succeeded for s in a] == [None] * 3
@@ -28,8 +28,8 @@ def test_same_seed_same_starts_whatever_was_played_before(player):
 
 
 def test_played_starts_are_the_same_and_tell_how_they_ended(player):
-    valued = player.play("val", 5, 2, False)
-    played = player.play("val", 5, 2, True)
+    _, valued = player.play("val", 5, 2, False)
+    _, played = player.play("val", 5, 2, True)
     assert [s.value for s in played] == [s.value for s in valued]
     assert [s.succeeded for s in played] == [False, False]  # 20 steps of a policy without training
 

@@ -10,9 +10,7 @@ def test_a_row_shows_what_differs():
     assert cell(Row(LIMIT, 2e4, (5e3, 2e4), -1.0)) == "**20 000, trained 5000, 20 000** [off]"
     assert cell(Row(LIMIT, 1.0, (1.0,), 1.0)) == "1 [1]"
     assert cell(Row(LIMIT, 1.0, (1.0,), float("inf"))) == "**1** [inf]"
-    assert told(Row(LIMIT, 1.0, (1.0,), -1.0)).endswith(
-        "**Ours hides or makes rarer:** a blow"
-    )
+    assert told(Row(LIMIT, 1.0, (1.0,), -1.0)).endswith("**Ours hides or makes rarer:** a blow")
     kept = Row(Setting("of a drawer [m]", 0.5, kept="it ends there"), 0.45, (0.45,), 0.45)
     assert cell(kept) == "**0.45** [0.45]"
     assert told(kept) == "of a drawer [m] (HAB: 0.5; it ends there)"

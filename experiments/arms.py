@@ -266,14 +266,14 @@ class Breakdown(Undrawn):
 
 @dataclass(frozen=True)
 class Distances(Undrawn):
-    """Success of Pick from given distances, judged by skills.study.
+    """Success of Pick from given distances, judged by skills.emergent_navigation.
 
     Attributes:
         name: See `Arm`.
         trainings: What is trained, each from where the one before has ended; the last is judged. Empty:
             untrained weights.
         distances: Along the floor [m].
-        judge: Options of skills.study: how it is judged.
+        judge: Options of skills.emergent_navigation: how it is judged.
     """
 
     name: str
@@ -291,11 +291,12 @@ class Distances(Undrawn):
             after = (jobs[-1].name,) if jobs else ()
             jobs.append(Job(train.name, (*train.arguments, *begun), after))
             path = str(training.policy(seed, folder))
-        words = ("emergent_navigation", "--checkpoint", f"{slug(self.name)}={path}")
+        words = ("--checkpoint", f"{slug(self.name)}={path}")
         words += ("--distances", *(f"{each:g}" for each in self.distances), "--workers", "1")
         words += ("--seed", str(seed), *self.judge, "--json", str(result(folder, self.name, seed)))
         after = (jobs[-1].name,) if jobs else ()
-        return [*jobs, Job(f"judge_{slug(self.name, seed)}", ("-m", "skills.study", *words), after)]
+        judge = ("-m", "skills.emergent_navigation", *words)
+        return [*jobs, Job(f"judge_{slug(self.name, seed)}", judge, after)]
 
     def row(self, seed: int, folder: Path) -> Row:
         """See `Arm`; one figure for each distance, `success_at_4`."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from live.episodes import Asked, Episodes
-from live.navigation import make_nav_agent
+from live.episodes import Asked, Episodes, came_of
+from live.navigation import Walker
 from live.page import Show
 from live.plan import beliefs_of, ending_of, lines_of, plan_of
 from live.steering import UNLIMITED, Steering
@@ -25,11 +25,12 @@ from rearrange.robot.actions import HOLD
 from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import default_config, household_names
 from skills.learned import PolicyRunner
+from skills.nav_players import nav_player
 from skills.navigation import navigation_names
 from skills.players import OraclePlayer, PolicyPlayer, RandomPlayer
 from skills.registry import shipped_policy
 from skills.settings import CHECKPOINTS
-from skills.sight import WorldEye
+from skills.sight import WorldEye, eye_of
 
 
 class Agent(Protocol):
@@ -71,7 +72,9 @@ def make_agent(
     """
     task, split = episodes.task, episodes.split
     if task in navigation_names():
-        return make_nav_agent(name, task, split, page, policy)
+        if name == "drive":
+            return Walker(task, split, page)
+        return Player(episodes.asked, nav_player(task, name, split, DEFAULT_HOMES, policy), page)
     if name == "frontier":
         raise UserError("--agent frontier explores in objectnav alone")
     if name == "zero":
@@ -79,7 +82,7 @@ def make_agent(
     if name == "drive":
         return Driver(episodes, Steering(page, find_robot()), UNLIMITED)
     if name == "random":
-        return Player(episodes.asked, RandomPlayer(task, split))
+        return Player(episodes.asked, RandomPlayer(task, split), page)
     if task in household_names() and policy is None:
         skills = {"oracle": "oracle", "policy": "learned"}[name]
         settings = EvaluationSettings(
@@ -92,34 +95,26 @@ def make_agent(
         )
         return Planner(settings, episodes.count)
     if name == "oracle":
-        return Player(episodes.asked, OraclePlayer(task, split))
+        return Player(episodes.asked, OraclePlayer(task, split), page)
     path = policy or shipped_policy(task, CHECKPOINTS)
     # In whose homes the episodes are
     player = PolicyPlayer(str(path), True, split, place={"homes": DEFAULT_HOMES})
     trained = player.environment
     if not isinstance(trained, RearrangeEnv) or trained.task.name != task:
         raise UserError(f"{path} holds a policy of another task than {task}")
-    return Player(episodes.asked, player, path)
-
-
-def came_of(metrics: Mapping[str, float]) -> str:
-    """The end of an episode in a few words."""
-    causes = [name.removeprefix("failure/") for name in metrics if name.startswith("failure/")]
-    why = [name.replace("_", " ") for name in causes if metrics[f"failure/{name}"]]
-    if "success" not in metrics:
-        return f"score {metrics['score']:.2f} after {metrics['length']:.0f} steps"
-    told = "success" if metrics["success"] else f"failed: {', '.join(why) or 'not done'}"
-    return f"{told}, {metrics['length']:.0f} steps"
+    return Player(episodes.asked, player, page)
 
 
 class Player:
-    """One of `skills.players`, which evaluations have, too."""
+    """One of `skills.players` or `skills.nav_players`, which evaluations have, too."""
 
-    def __init__(self, asked: Asked, player: Any, path: Path | None = None) -> None:
-        """Take the player, and the checkpoint that is read again whenever it changes."""
-        self._asked, self._player, self._path = asked, player, path
-        self._eye = WorldEye(player.environment)
-        self._read = None if path is None else path.stat().st_mtime_ns
+    def __init__(self, asked: Asked, player: Any, page: Any) -> None:
+        """Take the player; the page, if there is one, gets the pace of its steps."""
+        self._asked, self._player, self._eye = asked, player, eye_of(player.environment)
+        self._file = player.runner.path if isinstance(player, PolicyPlayer) else None
+        self._read = self._changed()
+        if page is not None:
+            page.pace.step_time = 1.0 / type(player.environment).metadata["render_fps"]
 
     def play(self, number: int, show: Show) -> str:
         """See Agent."""
@@ -128,14 +123,18 @@ class Player:
         metrics = self._player.play(seed, options, lambda world: show(self._eye.look, words))
         return came_of(metrics)
 
+    def _changed(self) -> int:
+        """The time at which the policy's file was written [ns]; 0: there is none."""
+        return 0 if self._file is None else self._file.stat().st_mtime_ns
+
     def _reload(self) -> str:
         """Take the checkpoint's weights if they are new; says which they are."""
-        if self._path is None:
+        if self._file is None:
             return ""
-        changed = self._path.stat().st_mtime_ns
+        changed = self._changed()
         if changed != self._read:
             self._read = changed
-            self._player.runner = PolicyRunner(self._path, self._player.runner.deterministic)
+            self._player.runner = PolicyRunner(self._file, self._player.runner.deterministic)
         steps = self._player.runner.policy.metadata.get("steps")
         return "" if steps is None else lines_of([f"policy of step {steps:,}"])
 

@@ -1,8 +1,8 @@
-"""Episodes by number: of a file, or sampled."""
+"""Episodes by number, of a file or sampled, and what came of one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,3 +65,16 @@ class Episodes:
             return seed, None
         given = EpisodeSet.load(self.file, self.task, self.split)
         return seed, {"episode": given.episode(number)}
+
+
+def came_of(metrics: Mapping[str, float]) -> str:
+    """The end of an episode in a few words."""
+    steps = f"{metrics['length']:.0f} steps"
+    if "success" not in metrics:
+        return f"score {metrics['score']:.2f} after {steps}"
+    if "spl" in metrics:
+        steps += f", SPL {metrics['spl']:.2f}"
+    causes = [name.removeprefix("failure/") for name in metrics if name.startswith("failure/")]
+    why = [name.replace("_", " ") for name in causes if metrics[f"failure/{name}"]]
+    told = "success" if metrics["success"] else f"failed: {', '.join(why) or 'not done'}"
+    return f"{told}, {steps}"

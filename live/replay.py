@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from live.agents import Agent, Planner, Player
-from live.navigation import make_nav_agent
 from planner.eval_options import parse as parse_chore
 from planner.eval_options import settings_from
 from rearrange.episodes import find_dataset
 from rearrange.errors import UserError
-from skills.eval import SEED_STRIDE, asked, place_of
-from skills.eval_options import LEARNED, ORACLE, checkpoint_of, find_file, robot_of
+from skills.eval import SEED_STRIDE, asked, make_player
+from skills.eval_options import LEARNED, checkpoint_of, find_file, robot_of
 from skills.eval_options import parse as parse_skill
-from skills.navigation import navigation_names
-from skills.players import OraclePlayer, PolicyPlayer, RandomPlayer
 
 WRITTEN = ("--json", "--ledger", "--page", "--output")  # options that name what is written
 CHORES, SKILLS = "planner.eval", "skills.eval"
@@ -111,21 +108,8 @@ def _skill(arguments: Sequence[str], page: Any) -> Agent:
         number %= options.episodes
         return options.seed * SEED_STRIDE + number, asked(options, number)
 
-    skill, split = options.skill, options.split
-    learned, mean = options.policy == LEARNED, options.actions == "mean"
-    if skill in navigation_names():
-        name = "policy" if learned else options.policy
-        path = checkpoint_of(options) if learned else None
-        return make_nav_agent(name, skill, split, page, path, seeded, mean, place_of(options))
-    if learned:
-        path, images = checkpoint_of(options), options.images
-        place = place_of(options)
-        return Player(
-            seeded, PolicyPlayer(str(path), mean, split, images, options.changes, place), path
-        )
-    kind = OraclePlayer if options.policy == ORACLE else RandomPlayer
-    place = options.homes, options.robot
-    return Player(seeded, kind(skill, split, options.rules, options.changes, *place))
+    checkpoint = str(checkpoint_of(options)) if options.policy == LEARNED else ""
+    return Player(seeded, make_player(checkpoint, options), page)
 
 
 def offer(result: Result, page: Any, folder: Any, play: Callable[[int], None]) -> None:

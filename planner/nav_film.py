@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -13,16 +12,12 @@ from nav.env import NavEnv
 from nav.picture import SIZE, NavPicture
 from planner.panels import BACKGROUND, DONE, FAILED, FAINT, TEXT
 from planner.takes import NAVIGATION, TOLD_EVERY, Take, Tell
-from rearrange.errors import UserError
 from rearrange.render import VideoWriter
 from rearrange.render.sheet import font
 from skills.eval import SEED_STRIDE
-from skills.learned import check_metadata
-from skills.modes import parse_modes
-from skills.players import BaselinePlayer, FollowerPlayer, PolicyPlayer
-from skills.settings import CHECKPOINTS, ORACLE
+from skills.modes import who_plays
+from skills.nav_players import nav_player
 from skills.sight import AgentEye
-from ver import read_metadata
 
 FPS = 10  # steps per second: the agent has no clock
 LAST_FRAMES = 20  # how long the result stands still
@@ -45,11 +40,12 @@ class NavPlayer:
             checkpoint: Policy that plays, instead of who the words say.
 
         Raises:
-            UserError: It has no policy, or what is asked for plays in plans alone.
+            UserError: There is no such policy, or whoever it is cannot play the task.
         """
+        who = who_plays(task, words)
         self._task, self._seed = task, seed
-        self._who = "learned" if checkpoint else parse_modes(words)[0].replace("mixed", "learned")
-        self._player = _player(task, self._who, homes, checkpoint)
+        self._who = "policy" if checkpoint or who in ("mixed", "learned") else who
+        self._player = nav_player(task, self._who, "val", homes, checkpoint)
 
     def play(self, index: int, path: Path | None, tell: Tell) -> Take:
         """See planner.takes.Player."""
@@ -64,9 +60,8 @@ class NavPlayer:
             if steps % TOLD_EVERY == 0:
                 tell(f"step {steps}")
 
-        env.after_step = count
         if path is None:
-            return take_of(self._player.play(seed, None))
+            return take_of(self._player.play(seed, None, count))
         with VideoWriter(path, FPS, quality=26) as writer:
             film: NavFilm | None = None
 
@@ -76,27 +71,11 @@ class NavPlayer:
                 film = film or NavFilm(env, self._task, self._who)  # an episode has begun
                 writer.write(film.frame())
 
-            env.after_step = observe
-            metrics = self._player.play(seed, None)
+            metrics = self._player.play(seed, None, observe)
             assert film is not None
             for _ in range(LAST_FRAMES):
                 writer.write(film.frame(metrics))
         return take_of(metrics)
-
-
-def _player(task: str, who: str, homes: str, checkpoint: Path | None) -> Any:
-    """The player; see NavPlayer."""
-    if who == ORACLE:
-        return FollowerPlayer(task, "val", homes)
-    if who == "random":
-        return BaselinePlayer(task, "val", homes, who)
-    if who != "learned":
-        raise UserError(f"--skills {who} plays whole chores: give {task} another, or film a chore")
-    path = checkpoint or CHECKPOINTS / f"{task}.safetensors"
-    if not path.is_file():
-        raise UserError(f"no checkpoint {path}: train it with scripts/train_skill.sh {task}")
-    check_metadata(path, read_metadata(path), task)
-    return PolicyPlayer(str(path), True, "val", place={"homes": homes})
 
 
 def take_of(metrics: Mapping[str, float]) -> Take:

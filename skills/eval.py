@@ -35,15 +35,10 @@ from skills.eval_options import (
     robot_of,
     sanity_options,
 )
+from skills.nav_players import BaselinePlayer, FollowerPlayer
 from skills.navigation import episode_of_file, navigation_names
 from skills.places import told_places
-from skills.players import (
-    BaselinePlayer,
-    FollowerPlayer,
-    OraclePlayer,
-    PolicyPlayer,
-    RandomPlayer,
-)
+from skills.players import OraclePlayer, PolicyPlayer, RandomPlayer
 from skills.provenance import made, write_result
 from skills.summary import HOME, SCORES, SUCCESSES, per_episode, sanity_row, summarise
 from skills.workers import play_in_workers

@@ -32,8 +32,9 @@ from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import household_names
 from rearrange.threads import processors
 from skills.learned import check_metadata, robot_of_policy
+from skills.nav_players import check_nav_player
 from skills.navigation import find_episode_file, navigation_names
-from skills.players import BLIND, OWN, SWAPPED, check_baseline, has_oracle
+from skills.players import BLIND, OWN, SWAPPED
 from skills.provenance import add_homes, check_homes_asked
 from skills.registry import shipped_policy
 from skills.settings import CHECKPOINTS, check_dataset, check_skill, kind_of, settings_type
@@ -254,9 +255,7 @@ def check_player(options: Any) -> None:
     if skill in navigation_names():
         if options.changes or options.agent:
             raise UserError(f"--policy {policy} takes no {options.overrides[0]}: leave it out")
-        if policy == ORACLE and not has_oracle(skill):
-            raise UserError(f"there is no oracle for {skill}: leave --policy out")
-        check_baseline(skill, policy)
+        check_nav_player(skill, policy)
     elif policy == "frontier":
         raise UserError(f"--policy {policy} is for navigation tasks, not {skill}")
     if options.sim in (HABITAT, SCAN) and not (policy == ORACLE and skill in navigation_names()):

@@ -61,6 +61,7 @@ class PolicyRunner:
 
     def __init__(self, path: str | Path, deterministic: bool = False) -> None:
         """Load the policy."""
+        self.path = Path(path)
         self.policy = read_policy(path)
         self.deterministic = deterministic
         self.restart()

@@ -60,6 +60,19 @@ def parse_modes(words: str) -> tuple[str, dict[str, str]]:
     return mode, chosen
 
 
+def who_plays(task: str, words: str) -> str:
+    """Return who plays a task that is no chore, of modes and exceptions as `parse_modes` reads them.
+
+    Raises:
+        UserError: They are wrong, or whoever it is plays chores alone.
+    """
+    mode, chosen = parse_modes(words)
+    who = chosen.get(task, mode)
+    if who in (MONOLITHIC, "spa"):
+        raise UserError(f"--skills {who} plays whole chores: give {task} another, or film a chore")
+    return who
+
+
 def _monolithic_file(words: str) -> dict[str, str]:
     """The file in "monolithic=FILE" by name, nothing where it lies in data/checkpoints."""
     if words == MONOLITHIC:

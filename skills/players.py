@@ -11,26 +11,15 @@ import numpy as np
 import torch
 from omegaconf import OmegaConf
 
-from nav.agent import STOP
-from nav.baselines import BASELINES
-from nav.env import NavEnv
-from nav.episode_files import EpisodeSource
-from nav.flee import Flee, farthest_place
-from nav.follower import Follower, MeshFollower
-from nav.mesh_worlds import MeshWorlds
-from nav.pointnav import PointNav
-from nav.scan_worlds import ScanWorlds
-from nav.table import all_tasks, find_task
 from rearrange.env import RearrangeEnv
 from rearrange.episodes import Episode
-from rearrange.errors import UserError
 from rearrange.robot import DEFAULT_ROBOT
 from rearrange.rules import OURS, without_stop_masks
 from rearrange.scenes.registry import DEFAULT_HOMES
 from skills.base import SkillArgument
 from skills.learned import PolicyRunner, check_metadata, robot_of_policy
 from skills.library import skill_sources
-from skills.modes import MONOLITHIC, parse_modes
+from skills.modes import who_plays
 from skills.navigation import NavEnvironments
 from skills.oracle.skill import begin_oracle
 from skills.registry import all_specs
@@ -40,11 +29,9 @@ from skills.start_kinds import start_kind
 from ver import read_metadata
 
 OWN, SWAPPED, BLIND = "own", "swapped", "blind"  # images
-FOLLOWED = PointNav, Flee  # navigation tasks that have an oracle, and those made of them
 UNSEEN = 16  # [pixels], camera of a world in which nobody looks
 BLIND_EPISODES = 16  # whose first images are averaged
 OTHER = 500_000  # added to the seed of an episode whose images are swapped in
-STOP_SHARE = 0.95  # of the success distance, within which the navigation oracle stops
 
 
 class PolicyPlayer:
@@ -90,14 +77,14 @@ class PolicyPlayer:
         self,
         seed: int,
         options: dict[str, Any] | None,
-        observe: Callable[[RearrangeEnv], None] | None = None,
+        observe: Callable[[Any], None] | None = None,
     ) -> dict[str, Any]:
         """Play one episode.
 
         Args:
             seed: As for `reset`; sampled actions depend on it, too.
             options: As for `reset`.
-            observe: Called after every 1/30 s in a skill's world.
+            observe: Called with the environment after every step of its world, also within an action.
 
         Returns:
             The episode's metrics, and its kind of start.
@@ -109,8 +96,7 @@ class PolicyPlayer:
         self.runner.restart()
         if self.other is not None:
             self.other.restart(seed)
-        if ours:
-            self.environment.after_step = observe
+        self.environment.after_step = observe
         ended = False
         while not ended:
             if self.other is not None:
@@ -279,11 +265,7 @@ def player_of(
     Raises:
         UserError: It has no policy, or what is asked for plays in plans alone.
     """
-    mode, chosen = parse_modes(words)
-    who = chosen.get(skill, mode)
-    if who in (MONOLITHIC, "spa"):
-        raise UserError(f"--skills {who} plays whole chores: give {skill} another, or film a chore")
-    source = skill_sources(f"mixed,{skill}={who}")[skill]
+    source = skill_sources(f"mixed,{skill}={who_plays(skill, words)}")[skill]
     if isinstance(source, Path):
         metadata = read_metadata(source)
         check_metadata(source, metadata, skill)
@@ -294,81 +276,6 @@ def player_of(
     else:
         player = RandomPlayer(skill, split, homes=homes, robot=robot)
     return str(source), player
-
-
-class FollowerPlayer:
-    """Plays a navigation task knowing the whole floor: to the goal, or for Flee to the farthest place."""
-
-    def __init__(
-        self, task: str, split: str, homes: str, files: EpisodeSource | None = None
-    ) -> None:
-        """Make the task's environment with its defaults; `files`: in scenes of files.
-
-        Raises:
-            UserError: The task has no oracle.
-        """
-        if not has_oracle(task):
-            raise UserError(f"there is no oracle for {task}: leave --policy out")
-        agent = replace(find_task(task).agent_config(), camera_size=UNSEEN)
-        self.environment = NavEnv(task, None, split, homes, agent, files=files)
-
-    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, Any]:
-        """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
-        env = self.environment
-        env.reset(seed=seed, options=options)
-        worlds, episode = env.worlds, env.episode
-        near = 0.0
-        if isinstance(env.task, PointNav):
-            near = STOP_SHARE * env.task.config.success_distance
-            goal = env.task.origin(episode)
-            if isinstance(worlds, ScanWorlds):
-                goal = worlds.on_floor(0, goal) or goal
-        else:
-            goal = farthest_place(worlds.scene(0), episode.start[:2])[0]
-        if isinstance(worlds, MeshWorlds):
-            follower = MeshFollower(worlds)
-        else:
-            follower = Follower(worlds.scene(0), goal, worlds.config)
-        info: dict[str, Any] = {}
-        while "metrics" not in info:
-            arrived = worlds.distances[0] < near
-            action = STOP if arrived else follower.act(worlds.poses[0])
-            _, _, _, _, info = env.step(action)
-        return info["metrics"]
-
-
-def has_oracle(task: str) -> bool:
-    """Return whether a navigation task has an oracle, by what it is made of."""
-    return issubclass(find_task(task), FOLLOWED)
-
-
-def check_baseline(task: str, policy: str) -> None:
-    """Raise a UserError where a navigation task has no such baseline."""
-    if task not in all_tasks() or (policy == "frontier" and task != "objectnav"):
-        raise UserError(f"there is no {policy} baseline for {task}: leave --policy out")
-
-
-class BaselinePlayer:
-    """Plays a navigation task with an agent that has learned nothing, see `nav.baselines`."""
-
-    def __init__(self, task: str, split: str, homes: str, policy: str) -> None:
-        """Make the task's environment with its defaults.
-
-        Raises:
-            UserError: There is no such baseline for the task.
-        """
-        check_baseline(task, policy)
-        self.environment = NavEnv(task, None, split, homes)
-        self.policy = policy
-
-    def play(self, seed: int, options: dict[str, Any] | None) -> dict[str, Any]:
-        """Play one episode; `seed` and `options` are those of `reset`. Returns its metrics."""
-        env = self.environment
-        observation, info = env.reset(seed=seed, options=options)
-        agent = BASELINES[self.policy](env, seed)
-        while "metrics" not in info:
-            observation, _, _, _, info = env.step(agent.act(observation))
-        return info["metrics"]
 
 
 def argument_of(name: str, episode: Episode) -> SkillArgument:

@@ -1,5 +1,7 @@
 """Widgets of a page that nobody looks at, for steering."""
 
+from types import SimpleNamespace
+
 
 class Widget:
     """Of a page that nobody looks at."""
@@ -47,6 +49,7 @@ class Page:
     def __init__(self):
         self.gui = Gui()
         self.server, self.folder = self, Widget()
+        self.pace = SimpleNamespace(step_time=0.0)
 
 
 def use(widget):

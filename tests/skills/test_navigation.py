@@ -305,7 +305,7 @@ def test_baselines_are_refused_where_they_make_no_sense():
         evaluation.parse(["pick", "--policy", "frontier"])
     with pytest.raises(UserError, match="--policy frontier takes no --checkpoint"):
         evaluation.parse(["objectnav", "--policy", "frontier", "--checkpoint", "x"])
-    with pytest.raises(UserError, match="no frontier baseline for explore"):  # of both workers
+    with pytest.raises(UserError, match="no frontier player for explore"):  # of both workers
         evaluation.main(["explore", "--policy", "frontier", "--workers", "2"])
 
 
@@ -345,7 +345,7 @@ def test_objectnav_trains_and_is_evaluated(tmp_path, one_floor):
 
 
 def test_explore_has_no_oracle():
-    with pytest.raises(UserError, match="no oracle for explore"):
+    with pytest.raises(UserError, match="no oracle player for explore"):
         evaluation.main(["explore", "--policy", "oracle", "--workers", "1"])
 
 

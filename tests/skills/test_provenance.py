@@ -48,7 +48,7 @@ def test_policies_of_the_same_name_are_all_told(tmp_path):
     for path in paths:
         path.parent.mkdir()
         path.write_bytes(path.parent.name.encode())
-    told = made("skills.study", [], what="a study", checkpoints=paths)["checkpoints"]
+    told = made("skills.eval", [], what="a study", checkpoints=paths)["checkpoints"]
     assert list(told) == ["policy.safetensors", "policy.safetensors (2)"]
     assert list(told.values()) == [hashlib.sha256(name).hexdigest() for name in (b"a", b"b")]
 

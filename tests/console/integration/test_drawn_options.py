@@ -45,7 +45,7 @@ GOOD = {  # what has to stand before the options
     "planner.blind_drives": ["navigate"],
     "planner.eval": ["tidy_house"],
     "planner.page": [FILE],
-    "skills.study": ["emergent_navigation"],
+    "skills.emergent_navigation": [],
     "skills.initiation.__main__": ["pick"],
     "ver.eval": ["run"],
     "ver.league.rate": ["run"],

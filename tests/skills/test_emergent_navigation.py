@@ -12,7 +12,7 @@ from rearrange import RearrangeEnv, SimulatorConfig
 from rearrange.navigation import distance_field, load_layout, path_length, shortest_path
 from rearrange.scenes.registry import DEFAULT_HOMES
 from rearrange.tasks import Pick, sampling
-from skills import study
+from skills import emergent_navigation
 from skills.statistics import wilson
 from ver import UserError
 
@@ -38,11 +38,13 @@ def test_starts_are_as_far_as_asked_and_face_anywhere(distance):
     rng, yaws = np.random.default_rng(0), []
     for _ in range(12):
         own = Pick().sample_episode("val", rng)
-        episode = study.start_at(own, study.floor_of(own), distance, "random", rng)
+        episode = emergent_navigation.start_at(
+            own, emergent_navigation.floor_of(own), distance, "random", rng
+        )
         grid = load_layout(episode.layout, episode.variation)[1]
         assert grid.on_island(*episode.base_pose[:2])
         # The path is found by other means than the field: it may lie a cell's width beside it.
-        assert way_of(episode) == pytest.approx(distance, abs=study.TOLERANCE + 0.1)
+        assert way_of(episode) == pytest.approx(distance, abs=emergent_navigation.TOLERANCE + 0.1)
         yaws.append(episode.base_pose[2])
     assert min(yaws) < -0.5 < 0.5 < max(yaws)
 
@@ -51,7 +53,9 @@ def test_starts_are_as_far_as_asked_and_face_anywhere(distance):
 def test_the_robot_may_face_the_object():
     rng = np.random.default_rng(0)
     own = Pick().sample_episode("val", rng)
-    episode = study.start_at(own, study.floor_of(own), 3.0, "object", rng)
+    episode = emergent_navigation.start_at(
+        own, emergent_navigation.floor_of(own), 3.0, "object", rng
+    )
     (x, y, yaw), goal = episode.base_pose, episode.targets[0].start
     ahead = math.dist((x, y), goal[:2])
     np.testing.assert_allclose(
@@ -62,10 +66,10 @@ def test_the_robot_may_face_the_object():
 @pytest.mark.usefixtures("one_variation")
 def test_an_episode_differs_by_the_base_alone():
     world = RearrangeEnv("pick", None, "val", SimulatorConfig(camera_size=8))
-    settings = study.Settings("val", 3, "mean", "random", 10, {})
-    near, own_near = study.draw_start(world, settings, 0.5, 1)
-    far, own_far = study.draw_start(world, settings, 4.0, 1)
-    other, _ = study.draw_start(world, settings, 4.0, 2)
+    settings = emergent_navigation.Settings("val", 3, "mean", "random", 10, {})
+    near, own_near = emergent_navigation.draw_start(world, settings, 0.5, 1)
+    far, own_far = emergent_navigation.draw_start(world, settings, 4.0, 1)
+    other, _ = emergent_navigation.draw_start(world, settings, 4.0, 2)
     world.close()
     assert near.objects == far.objects != other.objects
     assert (near.targets, near.arm_joints, own_near) == (far.targets, far.arm_joints, own_far)
@@ -76,11 +80,11 @@ def test_an_episode_differs_by_the_base_alone():
 
 @pytest.mark.usefixtures("one_variation")
 def test_a_distance_that_no_apartment_has_is_told(monkeypatch):
-    monkeypatch.setattr(study, "EPISODE_ATTEMPTS", 3)
+    monkeypatch.setattr(emergent_navigation, "EPISODE_ATTEMPTS", 3)
     world = RearrangeEnv("pick", None, "val", SimulatorConfig(camera_size=8))
-    settings = study.Settings("val", 0, "mean", "random", 10, {})
+    settings = emergent_navigation.Settings("val", 0, "mean", "random", 10, {})
     with pytest.raises(UserError, match=r"no free start 90 m .* leave 90 out of --distances"):
-        study.draw_start(world, settings, 90.0, 0)
+        emergent_navigation.draw_start(world, settings, 90.0, 0)
     world.close()
 
 
@@ -99,10 +103,12 @@ class Driver:
 
 @pytest.mark.usefixtures("one_variation")
 def test_curves_are_those_of_a_policy_that_dares_so_far(monkeypatch):
-    monkeypatch.setattr(study, "PolicyPlayer", Driver)
-    settings = study.Settings("val", 0, "mean", "random", 10, {"timid": "1.0", "bold": "3.0"})
-    results = list(study.play_all(settings, (0.5, 2.0, 4.0), 2, workers=1))
-    summary = study.summarise(results, settings.checkpoints)
+    monkeypatch.setattr(emergent_navigation, "PolicyPlayer", Driver)
+    settings = emergent_navigation.Settings(
+        "val", 0, "mean", "random", 10, {"timid": "1.0", "bold": "3.0"}
+    )
+    results = list(emergent_navigation.play_all(settings, (0.5, 2.0, 4.0), 2, workers=1))
+    summary = emergent_navigation.summarise(results, settings.checkpoints)
     curves = summary["curves"]
     assert list(curves) == ["timid", "bold"]
     means = {k: [point["success_at_end"]["mean"] for point in c] for k, c in curves.items()}
@@ -123,10 +129,10 @@ def test_curves_are_those_of_a_policy_that_dares_so_far(monkeypatch):
 @pytest.mark.usefixtures("one_variation")
 def test_the_command_writes_what_was_played(pick_checkpoint, tmp_path, capsys):
     path = tmp_path / "study.json"
-    arguments = ["emergent_navigation", "--checkpoint", f"new={pick_checkpoint}"]
+    arguments = ["--checkpoint", f"new={pick_checkpoint}"]
     arguments += ["--checkpoint", "again=untrained", "--distances", "2", "0.5", "--episodes", "1"]
     arguments += ["--max-steps", "5", "--workers", "1", "--json", str(path)]
-    assert study.main(arguments) == 0
+    assert emergent_navigation.main(arguments) == 0
     record = json.loads(path.read_text())
     assert record["checkpoints"] == {"new": "pick.safetensors", "again": "untrained"}
     for points in record["curves"].values():
@@ -137,11 +143,11 @@ def test_the_command_writes_what_was_played(pick_checkpoint, tmp_path, capsys):
     assert "metres" in capsys.readouterr().out
     picture = tmp_path / "study.png"
     if importlib.util.find_spec("matplotlib"):
-        study.plot(record, picture)
+        emergent_navigation.plot(record, picture)
         assert picture.stat().st_size > 5_000
     else:
         with pytest.raises(UserError, match="plots need matplotlib"):
-            study.main([*arguments, "--output", str(picture)])
+            emergent_navigation.main([*arguments, "--output", str(picture)])
 
 
 @pytest.mark.slow
@@ -149,10 +155,10 @@ def test_figures_do_not_depend_on_the_number_of_workers(pick_checkpoint, tmp_pat
     records = []
     for workers in ("1", "2"):
         path = tmp_path / f"{workers}.json"
-        arguments = ["emergent_navigation", "--checkpoint", f"new={pick_checkpoint}"]
+        arguments = ["--checkpoint", f"new={pick_checkpoint}"]
         arguments += ["--distances", "1", "3", "--episodes", "2", "--actions", "sampled"]
         arguments += ["--max-steps", "20", "--workers", workers, "--json", str(path)]
-        assert study.main(arguments) == 0
+        assert emergent_navigation.main(arguments) == 0
         records.append(json.loads(path.read_text()))
     for key in ("curves", "own_ways"):
         assert records[0][key] == records[1][key]
@@ -161,24 +167,23 @@ def test_figures_do_not_depend_on_the_number_of_workers(pick_checkpoint, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["flight"], "unknown study 'flight': choose one of emergent_navigation"),
-        (["emergent_navigation", "--episodes", "0"], "--episodes must be at least 1"),
-        (["emergent_navigation", "--max-steps", "0"], "--max-steps must be at least 1"),
-        (["emergent_navigation", "--output", "any.txt"], r"--output must end in \.png, found any"),
-        (["emergent_navigation", "--split", "moon"], "unknown split 'moon'"),
-        (["emergent_navigation", "--checkpoint", "here"], "must be LABEL=PATH, found 'here'"),
-        (["emergent_navigation", "--checkpoint", "a=untrained", "--checkpoint", "a=untrained"],
+        (["--episodes", "0"], "--episodes must be at least 1"),
+        (["--max-steps", "0"], "--max-steps must be at least 1"),
+        (["--output", "any.txt"], r"--output must end in \.png, found any"),
+        (["--split", "moon"], "unknown split 'moon'"),
+        (["--checkpoint", "here"], "must be LABEL=PATH, found 'here'"),
+        (["--checkpoint", "a=untrained", "--checkpoint", "a=untrained"],
          "two are labelled 'a'"),
-        (["emergent_navigation", "--checkpoint", "a=nowhere.safetensors"], "nowhere.safetensors"),
+        (["--checkpoint", "a=nowhere.safetensors"], "nowhere.safetensors"),
     ],
 )  # fmt: skip
 def test_mistakes_are_one_line(arguments, told):
     with pytest.raises(USER_ERRORS, match=told) as caught:
-        study.main(arguments)
+        emergent_navigation.main(arguments)
     assert "\n" not in str(caught.value)
 
 
 def test_a_checkpoint_of_another_skill_is_refused(make_checkpoint):
-    arguments = ["emergent_navigation", "--checkpoint", f"a={make_checkpoint('place')}"]
+    arguments = ["--checkpoint", f"a={make_checkpoint('place')}"]
     with pytest.raises(UserError, match="holds a policy for 'place', not for 'pick'"):
-        study.main(arguments)
+        emergent_navigation.main(arguments)

@@ -1,4 +1,4 @@
-"""`python -m skills.study emergent_navigation`: from how far away does Pick still succeed?
+"""`python -m skills.emergent_navigation`: from how far away does Pick still succeed?
 
 Pick seldom has to drive far, yet policies that may move their base learn to (VER paper, section 6.2). Here
 Pick's own episodes begin at given distances from the object, for several checkpoints: early and late ones,
@@ -60,7 +60,6 @@ from skills.summary import causes_of
 from skills.workers import play_in_workers
 from ver import UserError, read_metadata
 
-STUDIES = ("emergent_navigation",)
 DEFAULT = (f"trained={CHECKPOINTS / 'pick.safetensors'}", f"{UNTRAINED}={UNTRAINED}")
 DISTANCES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0)  # [m]
 TOLERANCE = 0.1  # of a distance [m]
@@ -285,8 +284,7 @@ def plot(record: dict[str, Any], path: Path) -> None:
 
 def parse(arguments: Sequence[str]) -> Any:
     """Read the command line."""
-    parser = OneLineParser(prog="skills.study", description=__doc__)
-    parser.add_argument("study", help=", ".join(STUDIES))
+    parser = OneLineParser(prog="skills.emergent_navigation", description=__doc__)
     parser.add_argument(
         "--checkpoint",
         action="append",
@@ -314,8 +312,6 @@ def parse(arguments: Sequence[str]) -> Any:
     parser.add_argument("--json", type=output_file, help="also write the figures to this file")
     parser.add_argument("--output", type=output_file, help="PNG to write")
     options = parser.parse_args(arguments)
-    if options.study not in STUDIES:
-        raise UserError(f"unknown study '{options.study}': choose one of {', '.join(STUDIES)}")
     check_homes_asked(options)
     check_counts(options, "episodes", "workers", "max_steps")
     check_picture(options)
@@ -358,8 +354,8 @@ def main(arguments: Sequence[str]) -> int:
         load_pyplot()  # tell that it is missing now, not after all the work
     given, distances = options.checkpoint or DEFAULT, sorted(set(options.distances))
     origin = made(
-        "skills.study", arguments, what=options.study, seed=options.seed, split=options.split,
-        homes=options.homes, release=options.release,
+        "skills.emergent_navigation", arguments, what="how far away Pick begins",
+        seed=options.seed, split=options.split, homes=options.homes, release=options.release,
         checkpoints=[file for text in given if Path(file := text.partition("=")[2]).is_file()],
     )  # fmt: skip
     results: list[Result] = []
@@ -380,7 +376,6 @@ def main(arguments: Sequence[str]) -> int:
                 print(f"{len(results)} of {total} episodes", flush=True)
     record = {
         "made": origin,
-        "study": options.study,
         **{name: getattr(options, name) for name in RECORDED},
         "tolerance": TOLERANCE,
         "checkpoints": {text.partition("=")[0]: text.partition("=")[2] for text in given},

@@ -203,8 +203,8 @@ def _check_options(options: argparse.Namespace) -> None:
         "knowledge": DEFAULT_LEVEL,
     }
     if options.plan_only:
-        written = {"ledger": None, "page": None, "video": False, "record_hand_offs": None}
-        refuse(options, f"--plan-only{reason}", **written, **followed)
+        played = {"workers": None, "ledger": None, "page": None, "video": False}
+        refuse(options, f"--plan-only{reason}", record_hand_offs=None, **played, **followed)
     elif mode == MONOLITHIC:
         of_plans = {"no_nav": False, "record_hand_offs": None}
         refuse(options, f"--skills {MONOLITHIC}{reason}", **of_plans, **followed)

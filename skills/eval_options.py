@@ -246,7 +246,7 @@ def check_player(options: Any) -> None:
     if policy == LEARNED:
         return
     reason = f"--policy {policy} takes no {{option}}: leave one of them out"
-    refuse(options, reason, checkpoint="", images=OWN)
+    refuse(options, reason, checkpoint="", images=OWN, actions="sampled")
     if policy == ORACLE and skill in household_names():
         raise UserError(
             f"{skill} has no oracle of its own: python -m planner.eval {skill} "

@@ -126,6 +126,10 @@ def test_row_names_the_method(options, row):
         ),
         (["tidy_house", "--seed", "-1"], "argument --seed: must be from 0 to"),
         (
+            ["tidy_house", "--plan-only", "--workers", "2"],
+            "--plan-only follows no plan: leave out --workers",
+        ),
+        (
             ["tidy_house", "--plan-only", "--video"],
             "--plan-only follows no plan: leave out --video",
         ),

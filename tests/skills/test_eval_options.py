@@ -57,6 +57,8 @@ def test_oracles_take_no_checkpoint_and_no_unknown_skill():
         evaluation.parse(["pick", "--policy", "oracle", "--checkpoint", "x"])
     with pytest.raises(USER_ERRORS, match="takes no --images"):
         evaluation.parse(["pick", "--policy", "oracle", "--images", "swapped"])
+    with pytest.raises(USER_ERRORS, match="--policy random takes no --actions"):
+        evaluation.parse(["pick", "--policy", "random", "--actions", "mean"])
     with pytest.raises(rearrange.UserError, match="unknown skill 'dance'"):
         evaluation.parse(["dance", "--policy", "oracle"])
 

@@ -11,6 +11,8 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from planner.interactions import CLOSED_BELOW, OBJECT_AT_DISTANCE, SkillCall
 from planner.problem import (
     ROBOT,
@@ -37,6 +39,8 @@ OTHER = "other_object"  # what is in the hand although the task does not ask for
 BACK = "back"  # where what is in the hand was taken
 MOVED = 0.15  # [m] from where it stood: the skills have to be told
 BESIDE = 0.5  # [m], in the plane: still in the same receptacle
+# [m]: an object so much nearer than another, and so little aside of the way to it, stands before it
+NEARER, ASIDE = 0.05, 0.2
 
 
 @dataclass(frozen=True)
@@ -169,6 +173,32 @@ class Beliefs:
         """Targets that are not at their goals and not given up."""
         return [i for i, where in self.objects.items() if i not in given_up and not where.at_goal]
 
+    def before(self, index: int, given_up: Collection[int]) -> int | None:
+        """Find what stands before an object in the same receptacle, as seen from the base; the nearest.
+
+        Pulled out past it, the farther object and the arm would sweep it down.
+
+        Args:
+            index: Target of that object.
+            given_up: Targets that shall stay where they are.
+
+        Returns:
+            A target that is still to be done, or None.
+        """
+        base, there = self._knowledge.body.base_pose, self.objects[index]
+        way = _planar(self._place(index, there), base)
+        nearer = []
+        for other in self.left(given_up):
+            where = self.objects[other]
+            if other == index or where.position is None or where.receptacle != there.receptacle:
+                continue
+            offset = _planar(self._place(other, where), base)
+            ahead = (offset * way.conjugate()).real / abs(way)
+            aside = abs((offset * way.conjugate()).imag) / abs(way)
+            if ahead < abs(way) - NEARER and aside < ASIDE:
+                nearer.append((ahead, other))
+        return min(nearer)[1] if nearer else None
+
     def _is_opened(self, receptacle: str) -> bool:
         joints = {self._joints[receptacle]: self.openings[receptacle]}
         return is_opened(self._scene, receptacle, joints)
@@ -243,14 +273,19 @@ class Beliefs:
 
     # ------------------------------------------------------------ the problem that is left
 
-    def remaining(self, given_up: Collection[int], put_back: bool = False) -> TaskProblem:
+    def remaining(
+        self, given_up: Collection[int], put_back: bool = False, first: int | None = None
+    ) -> TaskProblem:
         """The problem "bring what is left to its goals" from where things are believed to be.
 
         Args:
             given_up: Targets that shall stay where they are.
             put_back: What is in the hand goes back to where it was taken, and nothing else is asked.
+            first: The target that plans begin with; None: they keep the order of the targets.
         """
-        left = [] if put_back else self.left(given_up)
+        every = sorted(range(len(self._episode.targets)), key=lambda index: index != first)
+        doable = set() if put_back else set(self.left(given_up))
+        left = [index for index in every if index in doable]
         names: dict[str, list[str]] = {"robot": [ROBOT], "pose": [START], "movable": [], "goal": []}
         arguments = skill_arguments(self._episode)
         facts: list[Atom] = [
@@ -265,7 +300,7 @@ class Beliefs:
                 name = object_name(index)
                 arguments[name] = replace(arguments[name], position=where)
         names["movable"] += [object_name(index) for index in left]
-        names["goal"] += [goal_name(index) for index in range(len(self._episode.targets))]
+        names["goal"] += [goal_name(index) for index in every]
         if self.held in (NOTHING, HANDLE):
             facts.append(("hand-empty", ROBOT))  # a handle is let go first
         elif self.target_of(self.held) not in left:
@@ -321,3 +356,8 @@ class Beliefs:
         index = self._taken_for if own is None else own
         position = self._taken_from or self._episode.targets[index].start
         return SkillArgument("goal", self.held, index, position)
+
+
+def _planar(position: Position, base: np.ndarray) -> complex:
+    """A place as seen from the base, in the plane: x + iy [m]."""
+    return complex(position[0] - base[0], position[1] - base[1])

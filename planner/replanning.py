@@ -12,6 +12,7 @@ first turns its camera to the goal and watches for a second. There:
 - a handle in the hand is let go;
 - an object that is lost, or has caused more than `per_object` new plans, is given up, the others are not
   (a wrong object's way back counts against the one that was to be picked);
+- an object that another one stands before is taken after that, which pulling it out would sweep down;
 - a time-out whose effect is there is none: a Navigate that never stopped may have arrived all the same, by
   odometry.
 
@@ -37,7 +38,7 @@ from rearrange.sim.base import NOTHING
 from rearrange.tasks.navigate import NavigateConfig
 from skills.knowledge import HANDLE, Knowledge
 
-NEW_PLANS = 5  # in an episode, where `--replan` names no number
+NEW_PLANS = 12  # in an episode, where `--replan` names no number: by then its steps are used up
 ARRIVED = NavigateConfig().goal_distance  # [m], base to what it was told: Navigate's own success
 
 
@@ -51,7 +52,7 @@ class ReplanSettings:
     """
 
     limit: int = 0
-    per_object: int = 2
+    per_object: int = 6
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ class Replanner:
         self._plans = 0
         self._because_of: Counter[int] = Counter()
         self._given_up: set[int] = set()
+        self._put_first: set[int] = set()
 
     @property
     def may_replan(self) -> bool:
@@ -140,7 +142,7 @@ class Replanner:
         at = f"{call.skill} {call.label} ({self._scene.slot_kinds[call.argument.slot]})"
         if trouble is None:
             if not timed_out:
-                return None
+                return self._reordered(call, at)
             return Verdict(f"{at}: time-out after {steps} steps, but its effect is there; goes on")
         found = f"{at}: {trouble.cause} after {steps} steps"
         if not self.may_replan:
@@ -151,6 +153,20 @@ class Replanner:
         plan = ", ".join(f"{c.skill} {c.label}" for c in calls) or "nothing is left to do"
         text = f"{found}; {given_up}{note}new plan of {len(calls)} steps: {plan}"
         return Verdict(text, calls, lets_go=self.beliefs.held == HANDLE)
+
+    def _reordered(self, call: SkillCall, at: str) -> Verdict | None:
+        """A plan that takes first what stands before what the robot has driven to; None: nothing does.
+
+        It is none of the `limit` new plans. A target is put first once.
+        """
+        if call.effect != "arrives" or call.argument.kind != "object" or call.argument.joint:
+            return None
+        first = self.beliefs.before(call.argument.target_index, self._given_up | self._put_first)
+        if first is None:
+            return None
+        self._put_first.add(first)
+        calls = self._solved(self.beliefs.remaining(self._given_up, first=first))
+        return Verdict(f"{at}: {object_name(first)} stands before it, and is taken first", calls)
 
     def _trouble(
         self, call: SkillCall, carried: int, stranded: bool, moved: list[int]

@@ -99,16 +99,16 @@ def test_replanning_is_asked_for_and_reported(stage, tmp_path, capsys):
     result = run_json(tmp_path, "--episodes", "2", "--replan", "--knowledge", "privileged")
     assert result["knowledge"] == "privileged"
     assert result["replanning"] == {
-        **{"limit": 5, "per_object": 2},
-        **{"new_plans": 6, "episodes": 2},
+        **{"limit": 12, "per_object": 6},
+        **{"new_plans": 14, "episodes": 2},
     }
     decisions = result["records"][0]["decisions"]
-    assert [len(decision["plan"]) for decision in decisions] == [16, 16, 12]
+    assert [len(decision["plan"]) for decision in decisions] == [16] * 6 + [12]
     assert "gives up object_1" in decisions[-1]["text"]
     assert [i["success"]["mean"] for i in result["interactions"]] == [1.0] * 2 + [0.0] * 8
     assert result["failures"] == {"pick: time-out": 2}
     printed = " ".join(capsys.readouterr().out.split())
-    assert "replanning, at most 5 new plans: 6 in 2 episodes" in printed
+    assert "replanning, at most 12 new plans: 14 in 2 episodes" in printed
 
 
 def test_navigation_is_deleted_on_request(stage, tmp_path, capsys):

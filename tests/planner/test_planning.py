@@ -38,15 +38,13 @@ def test_plans_alone_may_be_without_navigation(tmp_path):
 
 
 @pytest.mark.usefixtures("stage")
-@pytest.mark.parametrize("how", ["--plan-only", "--replan"])
+@pytest.mark.parametrize("how", [["--plan-only"], ["--replan", "--workers", "1"]])
 def test_an_episode_without_a_plan_is_named_in_one_line(how, monkeypatch, capsys):
     def fails(problem, engine, validate):
         raise PlanningError("the problem has no plan")
 
     monkeypatch.setattr(evaluation, "find_plan", fails)
-    monkeypatch.setattr(
-        sys, "argv", ["planner.eval", "set_table", how, "--episodes", "1", "--workers", "1"]
-    )
+    monkeypatch.setattr(sys, "argv", ["planner.eval", "set_table", *how, "--episodes", "1"])
     with pytest.raises(SystemExit) as stopped:
         run_command(command.main)
     assert stopped.value.code == 2

@@ -26,7 +26,7 @@ from experiments.registry import EXPERIMENTS
 from rearrange.command_line import OneLineParser, check_counts, output_console, output_folder
 from rearrange.errors import UserError
 from skills.command import run_command, short_path, write_json
-from skills.jobs import Progress, check_same_trainings, processors, run_jobs
+from skills.jobs import Progress, check_same_trainings, processor_ids, run_jobs
 from skills.ledger import LARGEST
 from skills.plot import load_pyplot
 from skills.provenance import ROOT, commit_of, made, write_result
@@ -80,7 +80,7 @@ def reproduce(experiment: Experiment, options: Any, folder: Path) -> int:
     origin = origin_of(experiment, options, folder)
     jobs = experiment.jobs(quick, options.seeds, folder)
     check_same_trainings(jobs, folder)
-    at_once = 1 if experiment.timed else max(1, len(processors()))
+    at_once = 1 if experiment.timed else max(1, len(processor_ids()))
     page = short_path(folder / "index.html")
     print(
         f"{experiment.name}: {len(jobs)} commands; {page} shows where they stand", file=sys.stderr

@@ -23,7 +23,7 @@ from rearrange.errors import UserError
 from rearrange.robot.actions import HOLD, LET_GO
 from rearrange.sim.base import NOTHING
 from skills.command import Slowly, run_command
-from skills.jobs import processors
+from skills.jobs import processor_ids
 from skills.players import UNSEEN, argument_of
 from skills.provenance import command_line
 from skills.registry import skill_names
@@ -131,7 +131,7 @@ def main(arguments: Sequence[str]) -> None:
     options = parse(arguments)
     environments = environments_of(options)
     seeds = np.random.SeedSequence(options.seed).generate_state(options.episodes).tolist()
-    workers = options.workers or len(processors())
+    workers = options.workers or len(processor_ids())
     found: dict[int, Episode] = {}
     slowly = Slowly(partial(print, flush=True))
     for start in play_in_workers(

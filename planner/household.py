@@ -27,7 +27,7 @@ from rearrange.tasks import household_names
 from rearrange.tasks.true_state import BOTH
 from skills.command import run_command, short_path
 from skills.initiation import LEAST_STARTS, STARTS
-from skills.jobs import Job, Progress, processors, run_jobs
+from skills.jobs import Job, Progress, processor_ids, run_jobs
 from skills.recipe import trained_stages
 from skills.registry import find
 from skills.train import POLICY, load_stages
@@ -91,7 +91,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     options.skills = checked_skills(options.skills)
     at_most = len(options.skills) + len(household_names())
     check_counts(options, "recordings", "episodes", "chain_episodes", "starts", "jobs")
-    options.jobs = options.jobs or min(at_most, max(1, len(processors())))
+    options.jobs = options.jobs or min(at_most, max(1, len(processor_ids())))
     if options.starts < LEAST_STARTS:
         raise UserError(f"--starts must be at least {LEAST_STARTS}, found {options.starts}")
     options.run = options.run or Path("runs") / "household" / f"seed_{options.seed}"

@@ -281,14 +281,14 @@ def last_line(log: Path) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
-def processors() -> list[int]:
+def processor_ids() -> list[int]:
     """The processors that this process may use; empty where a system does not tell."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
 def _shares(count: int) -> list[Sequence[int]]:
     """This process's processors for each of so many jobs; all of them where they are fewer than jobs."""
-    mine = processors()
+    mine = processor_ids()
     width = len(mine) // count  # the same for all: what a training learns may depend on it
     if count == 1 or not width:
         return [()] * count

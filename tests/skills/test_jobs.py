@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rearrange.errors import UserError
-from skills.jobs import Job, last_line, processors, run_jobs
+from skills.jobs import Job, last_line, processor_ids, run_jobs
 from tests.helpers import ROOT
 
 
@@ -77,9 +77,9 @@ def test_some_run_at_once_each_with_its_own_processors(tmp_path):
     listed = [waiting_for(tmp_path, "a", "b"), waiting_for(tmp_path, "b", "a")]
     assert run_jobs(listed, tmp_path, "Jobs", at_once=2) == 0
     used = [set(json.loads((tmp_path / f"{name}.begun").read_text())) for name in "ab"]
-    if len(processors()) >= 2:
+    if len(processor_ids()) >= 2:
         assert not used[0] & used[1]
-        assert used[0] | used[1] == set(processors())
+        assert used[0] | used[1] == set(processor_ids())
 
 
 def test_a_job_waits_for_those_before_it_and_runs_again_after_them(tmp_path):

@@ -214,8 +214,8 @@ def summary_tables(summary: dict[str, Any]) -> RenderableType:
 def replanning_line(replanning: dict[str, Any]) -> str:
     """Sum up the limits and use of replanning in one line."""
     return (
-        f"replanning, at most {replanning['limit']} new plans: "
-        f"{replanning['new_plans']} in {counted(replanning['episodes'], 'episode')}"
+        f"replanning, at most {replanning['limit']} new plans after faults: plans changed "
+        f"{counted(replanning['new_plans'], 'time')} in {counted(replanning['episodes'], 'episode')}"
     )
 
 
@@ -314,7 +314,7 @@ def _wrong_objects(records: Sequence[EpisodeRecord]) -> dict[str, int]:
 def _replanning(
     settings: EvaluationSettings, records: Sequence[EpisodeRecord]
 ) -> dict[str, Any] | None:
-    """The settings, how many new plans there were, and in how many episodes; None without it."""
+    """The settings, how many new plans and orders there were, and in how many episodes; None without it."""
     if settings.replanning.limit == 0:
         return None
     counts = [sum(d.plan is not None for d in r.execution.decisions) for r in records]

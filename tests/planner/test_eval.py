@@ -108,7 +108,10 @@ def test_replanning_is_asked_for_and_reported(stage, tmp_path, capsys):
     assert [i["success"]["mean"] for i in result["interactions"]] == [1.0] * 2 + [0.0] * 8
     assert result["failures"] == {"pick: time-out": 2}
     printed = " ".join(capsys.readouterr().out.split())
-    assert "replanning, at most 12 new plans: 14 in 2 episodes" in printed
+    assert (
+        "replanning, at most 12 new plans after faults: plans changed 14 times in 2 episodes"
+        in printed
+    )
 
 
 def test_navigation_is_deleted_on_request(stage, tmp_path, capsys):

@@ -100,7 +100,7 @@ def test_rows_say_whether_plans_were_changed(tmp_path, capsys):
     assert main(files) == 0
     page = capsys.readouterr().out
     assert "| TP-SRL (replanning) | 100 |" in page
-    line = "Replanning, at most 5 new plans: 7 in 4 episodes."
+    line = "Replanning, at most 5 new plans after faults: plans changed 7 times in 4 episodes."
     assert page.count("Replanning, at") == page.count(line) == 1
     line = "Driving anew, at most 2 times in a row: 7 in 5 episodes."
     assert page.count("Driving anew, at") == page.count(line) == 1

@@ -110,7 +110,9 @@ class Player:
 
     def __init__(self, asked: Asked, player: Any, page: Any) -> None:
         """Take the player; the page, if there is one, gets the pace of its steps."""
-        self._asked, self._player, self._eye = asked, player, eye_of(player.environment)
+        eye = eye_of(player.environment)
+        assert eye is not None  # players play in ours
+        self._asked, self._player, self._eye = asked, player, eye
         self._file = player.runner.path if isinstance(player, PolicyPlayer) else None
         self._read = self._changed()
         if page is not None:

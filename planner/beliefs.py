@@ -11,8 +11,6 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from planner.interactions import CLOSED_BELOW, OBJECT_AT_DISTANCE, SkillCall
 from planner.problem import (
     ROBOT,
@@ -358,6 +356,6 @@ class Beliefs:
         return SkillArgument("goal", self.held, index, position)
 
 
-def _planar(position: Position, base: np.ndarray) -> complex:
+def _planar(position: Position, base: Position) -> complex:
     """A place as seen from the base, in the plane: x + iy [m]."""
     return complex(position[0] - base[0], position[1] - base[1])

@@ -8,6 +8,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -63,24 +64,28 @@ def short_path(path: str | Path) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """Describe this machine, for records."""
-    model = platform.processor() or platform.machine()
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
-    except OSError:
-        pass
+    """Describe this machine, for records.
+
+    Processors of one name may compute differently in the last digits: family and vector units tell them apart.
+    """
+    told: dict[str, str] = {}
+    with suppress(OSError):
+        first = Path("/proc/cpuinfo").read_text().partition("\n\n")[0]
+        lines = (line.partition(":") for line in first.splitlines())
+        told = {key.strip(): value.strip() for key, _, value in lines}
+    kind = " ".join(told[key] for key in ("cpu family", "model") if key in told)
     found = {
-        "cpu": model,
+        "cpu": told.get("model name", platform.processor() or platform.machine()),
+        "kind": kind,
         "cores": processors(),
         "python": platform.python_version(),
         "system": platform.system(),
     }
-    torch = sys.modules.get("torch")  # who computes on a GPU has imported it
-    if torch is not None and torch.cuda.is_available():
-        found["gpu"] = torch.cuda.get_device_name()
+    torch = sys.modules.get("torch")  # who computes with it has imported it
+    if torch is not None:
+        found["vectors"] = torch.backends.cpu.get_cpu_capability()
+        if torch.cuda.is_available():
+            found["gpu"] = torch.cuda.get_device_name()
     return found
 
 

@@ -6,6 +6,7 @@ import subprocess
 from argparse import ArgumentParser
 
 import pytest
+import torch
 
 from rearrange.errors import UserError
 from skills.provenance import (
@@ -40,7 +41,8 @@ def test_a_result_names_command_seed_and_policies(tmp_path):
     assert (told["seed"], told["split"], told["release"]) == (3, "val", "")
     assert {"python", "torch", "mujoco", "numpy"} <= set(told["versions"])
     assert told["date"].endswith("Z")
-    assert {"cpu", "cores"} <= set(told["machine"])
+    assert {"cpu", "cores", "kind"} <= set(told["machine"])
+    assert told["machine"]["vectors"] == torch.backends.cpu.get_cpu_capability()
 
 
 def test_policies_of_the_same_name_are_all_told(tmp_path):

@@ -185,16 +185,17 @@ class Beliefs:
         """
         base, there = self._knowledge.body.base_pose, self.objects[index]
         way = _planar(self._place(index, there), base)
-        nearer = []
+        length, nearer = abs(way), []
         for other in self.left(given_up):
             where = self.objects[other]
             if other == index or where.position is None or where.receptacle != there.receptacle:
                 continue
-            offset = _planar(self._place(other, where), base)
-            ahead = (offset * way.conjugate()).real / abs(way)
-            aside = abs((offset * way.conjugate()).imag) / abs(way)
-            if ahead < abs(way) - NEARER and aside < ASIDE:
-                nearer.append((ahead, other))
+            # Along the way to the object, and aside of it
+            offset = (
+                _planar(self._place(other, where), base) * way.conjugate() / max(length, NEARER)
+            )
+            if 0.0 < offset.real < length - NEARER and abs(offset.imag) < ASIDE:
+                nearer.append((offset.real, other))
         return min(nearer)[1] if nearer else None
 
     def _is_opened(self, receptacle: str) -> bool:

@@ -370,6 +370,7 @@ def test_a_target_is_put_first_once(follow, world, skills):
         ((1.16, 0.0, 0.8), "fridge_middle"),  # hardly nearer
         ((1.1, 0.3, 0.8), "fridge_middle"),  # aside
         ((1.3, 0.0, 0.8), "fridge_middle"),  # behind it
+        ((0.4, 0.0, 0.8), "fridge_middle"),  # behind the robot
         ((1.1, 0.0, 0.8), "sink"),
     ],
 )

@@ -109,9 +109,14 @@ class Player:
     """One of `skills.players` or `skills.nav_players`, which evaluations have, too."""
 
     def __init__(self, asked: Asked, player: Any, page: Any) -> None:
-        """Take the player; the page, if there is one, gets the pace of its steps."""
+        """Take the player; the page, if there is one, gets the pace of its steps.
+
+        Raises:
+            UserError: It plays where nobody can look.
+        """
         eye = eye_of(player.environment)
-        assert eye is not None  # players play in ours
+        if eye is None:
+            raise UserError("only worlds of sim=mujoco can be watched")
         self._asked, self._player, self._eye = asked, player, eye
         self._file = player.runner.path if isinstance(player, PolicyPlayer) else None
         self._read = self._changed()

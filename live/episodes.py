@@ -71,7 +71,7 @@ def came_of(metrics: Mapping[str, float]) -> str:
     """The end of an episode in a few words."""
     steps = f"{metrics['length']:.0f} steps"
     if "success" not in metrics:
-        return f"score {metrics['score']:.2f} after {steps}"
+        return f"score {metrics.get('score', 0.0):.2f} after {steps}"
     if "spl" in metrics:
         steps += f", SPL {metrics['spl']:.2f}"
     causes = [name.removeprefix("failure/") for name in metrics if name.startswith("failure/")]

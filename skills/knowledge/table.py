@@ -71,7 +71,12 @@ FACTS: tuple[Fact, ...] = (
         ("policy",),
         "by the cup, and how far hand and base are from what they were told; nothing else",
     ),
-    Fact("base pose", "Body.base_pose", OWN, "odometry. Assumed: no drift, start pose known"),
+    Fact(
+        "base pose",
+        "Body.base_pose",
+        (*OWN, "replanner"),
+        "odometry. Assumed: no drift, start pose known",
+    ),
     Fact(
         "arm joints",
         "Body.joints",

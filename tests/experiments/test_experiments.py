@@ -164,7 +164,7 @@ def test_all_are_run_and_what_is_timed_runs_alone(toy, tmp_path, monkeypatch):
     monkeypatch.setattr(
         command, "run_jobs", lambda jobs, folder, title, count: at_once.append(count) or 1
     )
-    monkeypatch.setattr(command, "processors", lambda: [0, 1, 2])
+    monkeypatch.setattr(command, "processor_ids", lambda: [0, 1, 2])
     for name in ("toy", "two"):
         assert command.main([name, "--run", str(tmp_path)]) == 1
     assert at_once == [1, 3]

@@ -155,9 +155,9 @@ class Replanner:
         return Verdict(text, calls, lets_go=self.beliefs.held == HANDLE)
 
     def _reordered(self, call: SkillCall, at: str) -> Verdict | None:
-        """A plan that takes first what stands before what the robot has driven to; None: nothing does.
+        """A plan that takes first what stands before what the robot has driven to; None: the old one is kept.
 
-        It is none of the `limit` new plans. A target is put first once.
+        It is none of the `limit` new plans. A target is put first once. Another engine may order as it likes.
         """
         if call.effect != "arrives" or call.argument.kind != "object" or call.argument.joint:
             return None
@@ -165,7 +165,13 @@ class Replanner:
         if first is None:
             return None
         self._put_first.add(first)
-        calls = self._solved(self.beliefs.remaining(self._given_up, first=first))
+        try:
+            calls = self._solved(self.beliefs.remaining(self._given_up, first=first))
+        except PlanningError:
+            return None
+        taken = [each.argument.target_index for each in calls if each.effect == "holds"]
+        if taken[:1] != [first]:
+            return None
         return Verdict(f"{at}: {object_name(first)} stands before it, and is taken first", calls)
 
     def _trouble(

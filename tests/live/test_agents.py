@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from live.agents import make_agent
+from live.agents import Player, make_agent
 from live.episodes import Episodes
 from rearrange.errors import UserError
 from skills.settings import CHECKPOINTS
@@ -44,6 +44,12 @@ def test_a_policy_of_another_task_is_refused():
     episodes = Episodes.find("pick", "val", None)
     with pytest.raises(UserError, match="holds a policy of another task than pick"):
         make_agent("policy", episodes, None, CHECKPOINTS / "place.safetensors")
+
+
+def test_who_plays_where_nobody_can_look_is_refused():
+    player = SimpleNamespace(environment=SimpleNamespace())
+    with pytest.raises(UserError, match="only worlds of sim=mujoco can be watched"):
+        Player(lambda number: (number, None), player, None)
 
 
 def test_the_first_chore_follows_on_the_last(monkeypatch):

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from planner.executive import BACK_OFF_STEP, BACK_OFF_WAY, LOOK_STEPS
+from planner.replanning import Replanner
 from planner.rules import ExecutiveSettings
+from planner.search import PlanningError
 from rearrange.scenes.apartment_kind import APARTMENT
 from skills.knowledge import Truth
 from tests.helpers.planner_fakes import (
@@ -377,6 +379,24 @@ def test_a_target_is_put_first_once(follow, world, skills):
 def test_the_order_of_the_targets_is_kept_where_nothing_is_in_the_way(follow, second, receptacle):
     episode = groceries((1.2, 0.0, 0.8), second, ("fridge_middle", receptacle))
     execution = follow(episode)
+    assert_all_done(execution)
+    assert used(execution, "pick") == ["object_0", "object_1", "object_2"]
+    assert not execution.decisions
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_the_plan_is_kept_where_no_other_begins_with_what_stands_before(follow, monkeypatch, fails):
+    """No plan is found, or another engine's has another order."""
+    solved = Replanner._solved
+
+    def solve(self, task):
+        if fails:
+            raise PlanningError("there is none")
+        calls = solved(self, task)
+        return (*calls[4:8], *calls[:4], *calls[8:])
+
+    monkeypatch.setattr(Replanner, "_solved", solve)
+    execution = follow(groceries((1.2, 0.0, 0.8), (1.1, 0.1, 0.8)))
     assert_all_done(execution)
     assert used(execution, "pick") == ["object_0", "object_1", "object_2"]
     assert not execution.decisions

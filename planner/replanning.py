@@ -38,7 +38,7 @@ from rearrange.sim.base import NOTHING
 from rearrange.tasks.navigate import NavigateConfig
 from skills.knowledge import HANDLE, Knowledge
 
-NEW_PLANS = 12  # in an episode, where `--replan` names no number: by then its steps are used up
+NEW_PLANS = 12  # in an episode, where `--replan` names no number
 ARRIVED = NavigateConfig().goal_distance  # [m], base to what it was told: Navigate's own success
 
 
